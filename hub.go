@@ -1,0 +1,163 @@
+package herald
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/heraldbus/herald/internal/seam"
+)
+
+// A hub is the inside of a topic.
+type hub[T any] struct {
+	cfg    topicConfig
+	origin *origin
+	keeper seam.Keeper               // set before first use, or zero
+	roster atomic.Pointer[roster[T]] // never nil
+	_      [64]byte                  // what is above is read, what is below written at each publish
+	seq    atomic.Uint64
+	_      [56]byte
+
+	mu    sync.Mutex // protects names and every change of roster; before any core's mutex
+	names map[string]bool
+}
+
+// A roster is who gets what is published: immutable, replaced as a whole, so
+// that a publish fans out over one of them without a lock.
+type roster[T any] struct {
+	subs    []*Subscription[T]
+	foreign []receiver // attached ones, of an interface type that T implements
+	closing []*core    // closed with the topic and not quiet yet
+	closed  bool
+}
+
+// cores returns the topic's own subscriptions, open or closing.
+func (r *roster[T]) cores() []*core {
+	if r.closed {
+		return r.closing
+	}
+	cores := make([]*core, len(r.subs), r.len())
+	for i, s := range r.subs {
+		cores[i] = &s.core
+	}
+	for _, f := range r.foreign {
+		cores = append(cores, f.base())
+	}
+	return cores
+}
+
+func (r *roster[T]) len() int { return len(r.subs) + len(r.foreign) }
+
+func newHub[T any](name string, cfg topicConfig) *hub[T] {
+	h := &hub[T]{cfg: cfg, origin: newOrigin(name, cfg), names: map[string]bool{}}
+	h.roster.Store(&roster[T]{})
+	return h
+}
+
+// Describe, Add and Remove make a hub the source of the topic's own views.
+
+func (h *hub[T]) Describe() (string, *slog.Logger) { return h.origin.topic, h.cfg.log }
+
+func (h *hub[T]) Add(sub any, name string) error {
+	if h.keeper.Claim != nil {
+		if err := h.keeper.Claim(name, sub); err != nil {
+			return err
+		}
+	}
+	err := h.attach(sub.(receiver))
+	if err != nil && h.keeper.Release != nil {
+		h.keeper.Release(name)
+	}
+	return err
+}
+
+func (h *hub[T]) Remove(sub any) {
+	s := sub.(receiver)
+	if h.remove(s) && h.keeper.Release != nil {
+		h.keeper.Release(s.base().name)
+	}
+}
+
+// attach adds a subscription of this topic, or of another source.
+func (h *hub[T]) attach(r receiver) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	old, name := h.roster.Load(), r.base().name
+	switch {
+	case old.closed:
+		return ErrClosed
+	case h.names[name]:
+		return ErrDuplicate
+	case old.len() >= h.cfg.subscriptions:
+		return fmt.Errorf("%w: %d subscriptions", ErrLimit, old.len())
+	}
+	h.names[name] = true
+	next := *old
+	if s, ok := r.(*Subscription[T]); ok {
+		next.subs = append(slices.Clip(old.subs), s)
+	} else {
+		next.foreign = append(slices.Clip(old.foreign), r)
+	}
+	h.roster.Store(&next)
+	return nil
+}
+
+// remove makes the topic forget r. It reports whether it was open here.
+func (h *hub[T]) remove(r receiver) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	next := *h.roster.Load()
+	var open, foreign, closing bool
+	if s, ok := r.(*Subscription[T]); ok {
+		next.subs, open = without(next.subs, s)
+	}
+	next.foreign, foreign = without(next.foreign, r)
+	next.closing, closing = without(next.closing, r.base())
+	if !open && !foreign && !closing {
+		return false
+	}
+	if open || foreign {
+		delete(h.names, r.base().name)
+	}
+	h.roster.Store(&next)
+	return open || foreign
+}
+
+// without returns a copy of list that lacks x, and whether x was there.
+func without[E comparable](list []E, x E) ([]E, bool) {
+	i := slices.Index(list, x)
+	if i < 0 {
+		return list, false
+	}
+	return slices.Concat(list[:i:i], list[i+1:]), true
+}
+
+// close closes the topic and the subscriptions that are its own. Attached
+// ones just hear no more from it.
+func (h *hub[T]) close() {
+	h.mu.Lock()
+	r := h.roster.Load()
+	if r.closed {
+		h.mu.Unlock()
+		return
+	}
+	var own []*Subscription[T]
+	var closing []*core
+	for _, s := range r.subs {
+		if s.view.source == seam.Source(h) {
+			own = append(own, s)
+			closing = append(closing, &s.core)
+		}
+	}
+	h.names = nil
+	h.roster.Store(&roster[T]{closing: closing, closed: true})
+	h.mu.Unlock()
+	for _, s := range own {
+		s.close()
+		if h.keeper.Release != nil {
+			h.keeper.Release(s.core.name)
+		}
+	}
+}

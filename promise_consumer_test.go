@@ -1,0 +1,247 @@
+package herald_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/heraldbus/herald"
+	"github.com/heraldbus/herald/policy"
+)
+
+// TestG13_ASecondConsumerIsBusy: whatever consumes, another kind, or another Run or Step, is ErrBusy meanwhile, and
+// welcome afterwards.
+func TestG13_ASecondConsumerIsBusy(t *testing.T) {
+	blocked := func(r *rig) herald.Handler[string] {
+		return func(ctx context.Context, _ herald.Message[string]) error { <-ctx.Done(); return nil }
+	}
+	holders := map[string]func(context.Context, *rig){
+		"Run":       func(ctx context.Context, r *rig) { _ = r.sub.Run(ctx, blocked(r)) },
+		"Run, idle": func(ctx context.Context, r *rig) { r.sub.Discard(); _ = r.sub.Run(ctx, blocked(r)) },
+		"Step":      func(ctx context.Context, r *rig) { _, _ = r.sub.Step(ctx, blocked(r)) },
+		"Receive":   func(ctx context.Context, r *rig) { d, _ := r.sub.Receive(ctx); <-ctx.Done(); _ = d.Ack() },
+		"Receive, waiting": func(ctx context.Context, r *rig) {
+			r.sub.Discard()
+			_, _ = r.sub.Receive(ctx)
+		},
+		"Messages": func(ctx context.Context, r *rig) {
+			for d := range r.sub.Messages(ctx) {
+				<-ctx.Done()
+				_ = d.Ack()
+			}
+		},
+	}
+	type call = func(context.Context, *rig) error
+	pushes := map[string]call{
+		"Run":  func(ctx context.Context, r *rig) error { return r.sub.Run(ctx, r.handle(nil)) },
+		"Step": func(ctx context.Context, r *rig) error { _, err := r.sub.Step(ctx, r.handle(nil)); return err },
+	}
+	pulls := map[string]call{
+		"Receive": func(ctx context.Context, r *rig) error { _, err := r.sub.Receive(ctx); return err },
+		"Messages": func(ctx context.Context, r *rig) error {
+			for range r.sub.Messages(ctx) {
+			}
+			return r.sub.Err()
+		},
+		"TryReceive": func(_ context.Context, r *rig) error {
+			if _, ok := r.sub.TryReceive(); ok {
+				return nil
+			}
+			return herald.ErrBusy
+		},
+	}
+	for holder, hold := range holders {
+		pulling := strings.HasPrefix(holder, "Receive") || holder == "Messages"
+		t.Run(holder, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				r.publish("m")
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := r.start(func() { hold(ctx, r) })
+				synctest.Wait()
+				for name, intrude := range pushes {
+					if err := intrude(t.Context(), r); !errors.Is(err, herald.ErrBusy) {
+						t.Errorf("%s: %v, want ErrBusy", name, err)
+					}
+				}
+				for name, intrude := range pulls {
+					if pulling {
+						continue // pulls are one consumer: several may wait
+					}
+					if err := intrude(t.Context(), r); !errors.Is(err, herald.ErrBusy) {
+						t.Errorf("%s: %v, want ErrBusy", name, err)
+					}
+				}
+				cancel()
+				<-ended
+				r.publish("n")
+				r.steps(r.handle(nil))
+				r.wantSeen("n")
+			})
+		})
+	}
+}
+
+// TestG13_WhatRunReturns: nil when closed and quiet, else what ended it.
+func TestG13_WhatRunReturns(t *testing.T) {
+	cause := errors.New("cause")
+	for name, tt := range map[string]struct {
+		opts []herald.SubOption
+		end  func(r *rig, cancel context.CancelCauseFunc)
+		want error
+	}{
+		"closed":             {nil, func(r *rig, _ context.CancelCauseFunc) { r.sub.Close() }, nil},
+		"topic closed":       {nil, func(r *rig, _ context.CancelCauseFunc) { r.topic.Close() }, nil},
+		"cancelled":          {nil, func(_ *rig, cancel context.CancelCauseFunc) { cancel(cause) }, cause},
+		"cancelled, no word": {nil, func(_ *rig, cancel context.CancelCauseFunc) { cancel(nil) }, context.Canceled},
+		"timed out":          {nil, func(*rig, context.CancelCauseFunc) { time.Sleep(time.Hour) }, context.DeadlineExceeded},
+		"stopped":            {nil, func(r *rig, _ context.CancelCauseFunc) { r.publish("stop") }, cause},
+		"waits for a retry": {nil, func(r *rig, cancel context.CancelCauseFunc) {
+			r.publish("fail")
+			synctest.Wait()
+			cancel(cause)
+		}, cause},
+		"disconnected": {
+			[]herald.SubOption{herald.WithCapacity(1), herald.WithOverflow(policy.Disconnect())},
+			func(r *rig, _ context.CancelCauseFunc) {
+				r.publish("slow")
+				synctest.Wait()
+				r.publish("queued")
+				if err := r.topic.Publish(r.t.Context(), "victim"); !errors.Is(err, herald.ErrDisconnected) {
+					r.t.Errorf("the publisher got %v", err)
+				}
+			},
+			herald.ErrDisconnected,
+		},
+	} {
+		for _, n := range []int{1, 3} {
+			t.Run(fmt.Sprint(name, "/", n), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					r := newRig(t, append(tt.opts, herald.WithConcurrency(n))...)
+					ctx, cancel := context.WithCancelCause(t.Context())
+					ctx, stop := context.WithTimeout(ctx, time.Minute)
+					defer stop()
+					var err error
+					ended := r.start(func() {
+						err = r.sub.Run(ctx, r.handle(func(m herald.Message[string]) error {
+							switch m.Payload {
+							case "stop":
+								return policy.Stop(cause)
+							case "fail":
+								return errBoom
+							case "slow":
+								time.Sleep(time.Second)
+							}
+							return nil
+						}))
+					})
+					synctest.Wait()
+					tt.end(r, cancel)
+					<-ended
+					if !errors.Is(err, tt.want) {
+						t.Errorf("Run returned %v, want %v", err, tt.want)
+					}
+					if again := r.sub.Run(ctx, r.handle(nil)); tt.want == nil && again != nil {
+						t.Errorf("a second Run of a closed and quiet subscription returned %v", again)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestG13_AfterCloseWhatIsQueuedIsDelivered: queued, delayed and failed messages all get their end, and no more come.
+func TestG13_AfterCloseWhatIsQueuedIsDelivered(t *testing.T) {
+	for name, consume := range consumers {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				r.publish("queued")
+				r.publish("delayed", herald.WithDelay(time.Minute))
+				r.publish("fails")
+				r.sub.Close()
+				r.publish("nobody")
+				consume(r, 4, r.handle(fails("fails", 1)))
+				r.wantTrace("queued#1@0s fails#1@0s fails#2@100ms delayed#1@1m0s")
+				if err := r.sub.Run(t.Context(), r.handle(nil)); err != nil {
+					t.Error(err)
+				}
+				if _, err := r.sub.Receive(t.Context()); !errors.Is(err, herald.ErrClosed) {
+					t.Errorf("Receive: %v, want ErrClosed", err)
+				}
+			})
+		})
+	}
+}
+
+// TestG13_HandlersHappenOneAfterTheOther: with concurrency 1 handlers may share state without a lock, whatever
+// goroutine they run on: after a panic, a Goexit, and from one consumer to the next. The race detector is the judge.
+func TestG13_HandlersHappenOneAfterTheOther(t *testing.T) {
+	const n = 300
+	r := newRig(t, herald.WithRetry(policy.Never()), herald.WithCapacity(4*n))
+	for i := range 4 * n {
+		r.publish(fmt.Sprint(i))
+	}
+	handled, inside, rude := 0, false, false // unsynchronised
+	h := func(ctx context.Context, m herald.Message[string]) error {
+		if inside {
+			t.Error("two handlers at the same time")
+		}
+		inside = true
+		runtime.Gosched()
+		handled++
+		inside = false
+		switch {
+		case rude && handled%7 == 0:
+			panic("seventh")
+		case rude && handled%5 == 0:
+			runtime.Goexit()
+		}
+		return nil
+	}
+	for name, consume := range consumers {
+		rude = name == "Run" // the others' callers would have to bear it
+		<-r.start(func() { consume(r, n, h) })
+	}
+	if handled < n {
+		t.Errorf("%d handled", handled)
+	}
+}
+
+// TestG13_StepNeverWaits: with nothing ready it says so at once, whatever is to come.
+func TestG13_StepNeverWaits(t *testing.T) {
+	cause := errors.New("cause")
+	for name, prepare := range map[string]func(*rig){
+		"empty":   func(*rig) {},
+		"closed":  func(r *rig) { r.sub.Close() },
+		"delayed": func(r *rig) { r.publish("later", herald.WithDelay(time.Hour)) },
+		"paused":  func(r *rig) { r.publish("held"); r.sub.Pause() },
+		"retry":   func(r *rig) { r.publish("bad"); r.steps(r.handle(fails("bad", 1))) },
+		"in line": func(r *rig) {
+			r.publish("bad", herald.WithKey("k"))
+			r.steps(r.handle(fails("bad", 1)))
+			r.publish("behind it", herald.WithKey("k"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				prepare(r)
+				ok, err := r.sub.Step(t.Context(), r.handle(nil))
+				if ok || err != nil || time.Since(r.begun) != 0 {
+					t.Errorf("Step says %v, %v, after %v", ok, err, time.Since(r.begun))
+				}
+				ctx, cancel := context.WithCancelCause(t.Context())
+				cancel(cause)
+				if ok, err := r.sub.Step(ctx, r.handle(nil)); ok || !errors.Is(err, cause) {
+					t.Errorf("with a ctx that is done, Step says %v, %v", ok, err)
+				}
+			})
+		})
+	}
+}

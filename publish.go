@@ -1,0 +1,327 @@
+package herald
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Publish offers v to every subscription. nil means that all of them accepted
+// it; what each does with a message when its queue is full is the business of its
+// overflow policy. A [*PublishError] names those that did not accept it, and
+// why; all others did.
+//
+// Publish waits only for subscriptions under policy.Block, after it has
+// offered v to all others, and for all of those at once; ctx bounds that wait. If
+// ctx is done before, nobody gets v and the error is its cause. A closed
+// topic is [ErrClosed], a bad option [ErrOption]; nothing has happened then.
+//
+// Publishes of which one happens before the other keep that order in every
+// subscription. Inside a handler use the handler's ctx: a Publish that would
+// wait for ever because its subscriptions wait for each other is then refused with
+// [ErrDeadlock].
+func (t *Topic[T]) Publish(ctx context.Context, v T, opts ...PublishOption) error {
+	h := t.open()
+	var e envelope
+	r, err := h.begin(ctx, &e, 1, opts)
+	if err != nil {
+		return h.fail("publish", err)
+	}
+	return h.publish(ctx, r, &e, &v)
+}
+
+// PublishBatch publishes the values of vs in their order, as so many calls of
+// Publish with the same options would, at less cost: they share one time. It
+// stops at the first value that some subscription refuses: accepted values were
+// taken by all, the next one by those that the [*PublishError] doesn't name,
+// later ones by nobody. vs may be used again. [WithID] is an error with more
+// than one value.
+func (t *Topic[T]) PublishBatch(ctx context.Context, vs []T, opts ...PublishOption) (accepted int, err error) {
+	h := t.open()
+	var e envelope
+	r, err := h.begin(ctx, &e, len(vs), opts)
+	if err != nil {
+		return 0, h.fail("publish batch", err)
+	}
+	for i := range vs {
+		if i > 0 {
+			if ctx.Err() != nil {
+				return i, h.fail("publish batch", ended(ctx))
+			}
+			if r = h.roster.Load(); r.closed {
+				return i, h.fail("publish batch", ErrClosed)
+			}
+		}
+		if err := h.publish(ctx, r, &e, &vs[i]); err != nil {
+			return i, err
+		}
+	}
+	return len(vs), nil
+}
+
+// begin checks everything that can be wrong with a publish of n values, so
+// that what fails here has changed nothing, and fills in e.
+func (h *hub[T]) begin(ctx context.Context, e *envelope, n int, opts []PublishOption) (*roster[T], error) {
+	if ctx == nil {
+		return nil, fmt.Errorf("%w: nil context", ErrOption)
+	}
+	if ctx.Err() != nil {
+		return nil, ended(ctx)
+	}
+	r := h.roster.Load()
+	if r.closed {
+		return nil, ErrClosed
+	}
+	return r, e.compose(ctx, h.origin, n, opts)
+}
+
+func (h *hub[T]) fail(op string, err error) error {
+	return &Error{Op: op, Topic: h.origin.topic, Err: err}
+}
+
+// publish offers one message to all of r, then waits for those it must.
+func (h *hub[T]) publish(ctx context.Context, r *roster[T], e *envelope, v *T) error {
+	e.Seq = h.seq.Add(1)
+	var p *publishing
+	var bad []Refusal
+	for _, s := range r.subs {
+		o, err := s.offer(e, v, &p)
+		if o == refused {
+			bad = append(bad, Refusal{s.core.name, err})
+		}
+	}
+	for _, s := range r.foreign {
+		if o, err := offerForeign(s, *e, *v, &p); o == refused {
+			bad = append(bad, Refusal{s.base().name, err})
+		}
+	}
+	if p != nil {
+		bad = append(bad, p.wait(ctx)...)
+	}
+	if bad != nil {
+		return &PublishError{Topic: h.origin.topic, Seq: e.Seq, Refused: bad}
+	}
+	return nil
+}
+
+// offerForeign offers a message to a subscription of an interface type. It
+// takes copies, which escape, so that a publish without such ones allocates
+// nothing.
+func offerForeign[T any](s receiver, e envelope, v T, p **publishing) (outcome, error) {
+	return s.offerAny(&e, v, p)
+}
+
+// offer offers a message to s. If it has to wait, *p, made if need be, holds it.
+func (s *Subscription[T]) offer(e *envelope, v *T, p **publishing) (outcome, error) {
+	c := &s.core
+	key := e.Key
+	if s.view.keep != nil || s.view.key != nil {
+		keep, err := s.judge(e, v, &key)
+		switch {
+		case err != nil:
+			return c.doom(s.unheld(e, v, key), FilterFailed, err)
+		case !keep:
+			c.filtered.Add(1)
+			return taken, nil
+		}
+	}
+	c.mu.Lock()
+	if c.plain.on && key == "" && isPlain(&e.Meta, e.due) && !c.closed && !c.crowded() {
+		c.promote()
+		s.append(&e.Meta, v)
+		c.unlock()
+		return taken, nil
+	}
+	it := c.spare.take(c.owner)
+	it.Meta, it.due = e.Meta, e.due
+	it.Key = key
+	nodeOf[T](it).payload = *v
+	c.limitAge(it)
+	return c.offer(it, p)
+}
+
+// judge asks the filter and the key function.
+func (s *Subscription[T]) judge(e *envelope, v *T, key *string) (keep bool, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = newPanicError(r)
+		}
+	}()
+	m := Message[T]{e.Meta, *v}
+	if s.view.keep != nil && !s.view.keep(m) {
+		return false, nil
+	}
+	if s.view.key != nil {
+		*key = s.view.key(m)
+	}
+	return true, nil
+}
+
+// unheld is an item made while the core's mutex is free.
+func (s *Subscription[T]) unheld(e *envelope, v *T, key string) *item {
+	it := s.newItem()
+	it.Meta, it.due = e.Meta, e.due
+	it.Key = key
+	nodeOf[T](it).payload = *v
+	return it
+}
+
+// replay takes m in as a message that comes back from a dead letter.
+func (s *Subscription[T]) replay(m *Message[T]) error {
+	c := &s.core
+	back := *m.rare
+	back.replays++
+	back.ttl, back.expires = 0, 0
+	c.mu.Lock()
+	c.sweep()
+	if c.closed {
+		c.unlock()
+		return ErrClosed
+	}
+	if c.crowded() {
+		c.unlock()
+		return ErrFull
+	}
+	it := c.spare.take(c.owner)
+	it.Meta = m.Meta
+	it.Attempt, it.rare = 0, &back
+	nodeOf[T](it).payload = m.Payload
+	c.counts.replayed++
+	c.accept(it)
+	c.unlock()
+	return nil
+}
+
+// limitAge applies WithMaxAge to a new item.
+func (c *core) limitAge(it *item) {
+	if c.cfg.maxAge == 0 {
+		return
+	}
+	if it.at == 0 {
+		it.at = clock()
+	}
+	end := later(it.at, c.cfg.maxAge)
+	if e := it.expires(); e != 0 && e <= end {
+		return
+	}
+	if it.rare == &it.rare.origin.plain {
+		it.rare = c.aged(it.rare)
+		return
+	}
+	r := *it.rare
+	r.ttl, r.expires = 0, end
+	it.rare = &r
+}
+
+// aged returns the rare that the plain messages of one topic share in a
+// subscription with a maximum age.
+func (c *core) aged(plain *rare) *rare {
+	if c.plainAged == nil || c.plainAged.origin != plain.origin {
+		r := *plain
+		r.ttl = int64(c.cfg.maxAge)
+		c.plainAged = &r
+	}
+	return c.plainAged
+}
+
+// slowWait is how often a publish that waits says for whom.
+const slowWait = 5 * time.Second
+
+// wait waits until every waiter has its answer, and returns the refusals.
+func (p *publishing) wait(ctx context.Context) []Refusal {
+	if p.open.Add(-1) > 0 {
+		p.worker = workerOf(ctx)
+		stalls.enter(p)
+		p.sit(ctx)
+		stalls.leave(p)
+	}
+	var bad []Refusal
+	for _, w := range p.waiters {
+		if w.outcome == refused {
+			bad = append(bad, Refusal{w.core.name, w.err})
+		}
+	}
+	return bad
+}
+
+// sit waits for the answers, minding ctx, each Block's time, and the log.
+func (p *publishing) sit(ctx context.Context) {
+	report := later(clock(), slowWait)
+	timer := time.NewTimer(p.untilNext(report))
+	defer timer.Stop()
+	for {
+		select {
+		case <-p.done:
+			return
+		case <-ctx.Done():
+			p.giveUp(ended(ctx))
+			<-p.done
+			return
+		case <-timer.C:
+		}
+		now := clock()
+		for _, w := range p.waiters {
+			if w.until != 0 && w.until <= now {
+				w.core.lapse(w)
+			}
+		}
+		if report <= now {
+			report = later(now, slowWait)
+			p.report(now)
+		}
+		timer.Reset(p.untilNext(report))
+	}
+}
+
+// untilNext is how long until something is due: the end of a Block's time,
+// or the next report.
+func (p *publishing) untilNext(report int64) time.Duration {
+	next := report
+	for _, w := range p.waiters {
+		if w.until != 0 {
+			next = min(next, w.until)
+		}
+	}
+	return time.Duration(next - clock())
+}
+
+// giveUp takes the message back from wherever it still waits.
+func (p *publishing) giveUp(err error) {
+	for _, w := range p.waiters {
+		c := w.core
+		c.mu.Lock()
+		if !w.waits {
+			c.unlock()
+			continue
+		}
+		it := w.item
+		c.waiting.remove(w, refused, err)
+		c.refuse(it)
+		c.unlock()
+		p.answer()
+	}
+}
+
+// report logs for which handlers p waits.
+func (p *publishing) report(now int64) {
+	for _, w := range p.waiters {
+		c := w.core
+		c.mu.Lock()
+		waits := w.waits
+		attrs := []slog.Attr{
+			slog.String("topic", c.topic),
+			slog.String("subscription", c.name),
+			slog.Duration("waited", time.Duration(now-w.since)),
+			slog.Bool("paused", c.paused),
+			slog.Bool("consumed", c.consumer.kind != nobody || c.consumer.pulls > 0),
+		}
+		if r, ok := c.oldestRunning(); ok {
+			attrs = append(attrs, slog.Uint64("handling", r.Seq), slog.Duration("for", c.began.at(now).Sub(r.Since)))
+		}
+		c.unlock()
+		if waits {
+			c.logAttrs(slog.LevelWarn, "publish waits for room", attrs...)
+		}
+	}
+}

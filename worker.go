@@ -1,0 +1,128 @@
+package herald
+
+import (
+	"context"
+	"runtime"
+)
+
+// A worker is one goroutine's turn at handling messages: one of a Run, or
+// one Step. It's known to the context of its handlers, so that a publish or
+// a Drain can tell from whose handler it comes.
+type worker struct {
+	sleeper
+	core   *core
+	parent *worker // whose handler called Run or Step; nil: none
+	ctx    context.Context
+	call   calls
+
+	cur     *item         // its handler is being called
+	fatal   bool          // a panic goes on
+	walking bool          // the handler of the plain message in hand is being called, or was
+	word    uint64        // of the plain lane, as the walk begins
+	handler any           // for the middleware: what it wraps,
+	payload any           // and a pointer to the payload
+	stands  chan struct{} // where not nil, this goroutine stands in for one that waits for its closing
+	blocked []*publishing // its waiting publishes; protected by stalls.mu
+}
+
+// calls are the ways from a worker to the typed handler, or the middleware
+// around it.
+type calls struct {
+	item  func(ctx context.Context, w *worker) error // on w.cur
+	begin func(w *worker, level int)                 // takes the first message of a walk
+	walk  func(w *worker) error                      // on the plain lane, from there
+}
+
+func newWorker(ctx context.Context, c *core, call calls) *worker {
+	w := &worker{core: c, parent: workerOf(ctx), call: call}
+	w.ctx = &workerContext{Context: ctx, worker: w}
+	return w
+}
+
+// A workerContext is the consumer's context plus the worker's identity: what
+// handlers get. It's made once a worker, not once a message.
+type workerContext struct {
+	context.Context
+	worker *worker
+}
+
+type workerKey struct{}
+
+func (c *workerContext) Value(key any) any {
+	if key == (workerKey{}) {
+		return c.worker
+	}
+	return c.Context.Value(key)
+}
+
+// workerOf returns the worker whose handler ctx comes from, or nil.
+func workerOf(ctx context.Context) *worker {
+	w, _ := ctx.Value(workerKey{}).(*worker)
+	return w
+}
+
+// within reports whether ctx comes from a handler of c, however deep.
+func (c *core) within(ctx context.Context) bool {
+	for w := workerOf(ctx); w != nil; w = w.parent {
+		if w.core == c {
+			return true
+		}
+	}
+	return false
+}
+
+// A valuesContext lets a handler's context answer Value with the publisher's
+// values, after the consumer's own. Deadline, Done and Err are the consumer's,
+// and so is the cause: publisher is made by context.WithoutCancel.
+type valuesContext struct {
+	context.Context
+	publisher context.Context
+}
+
+func (c *valuesContext) Value(key any) any {
+	if v := c.Context.Value(key); v != nil {
+		return v
+	}
+	return c.publisher.Value(key)
+}
+
+// broken returns the message whose handler ended without returning nil, as a
+// running item; nil: it was no handler that did.
+func (w *worker) broken() *item {
+	it := w.cur
+	w.cur = nil
+	if w.walking {
+		c := w.core
+		c.mu.Lock()
+		it = c.owner.adopt()
+		c.settleWalk()
+		w.walking = false
+		c.unlock()
+	}
+	return it
+}
+
+// attemptError is the error of an attempt whose handler ended without
+// returning; recovered is what recover said.
+func attemptError(recovered any) error {
+	if recovered == nil {
+		return ErrHandlerExited
+	}
+	return newPanicError(recovered)
+}
+
+// goexiting reports whether the deferred function that calls it runs because
+// of runtime.Goexit rather than a panic, without recovering from either.
+func goexiting() bool {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		switch {
+		case f.Function == "runtime.Goexit":
+			return true
+		case f.Function == "runtime.gopanic", !more:
+			return false
+		}
+	}
+}

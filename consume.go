@@ -30,6 +30,7 @@ const (
 // attach makes ws the consumer, if there's none.
 func (c *core) attach(kind consumerKind, ws ...*worker) error {
 	c.mu.Lock()
+	c.sweep() // a lease that has ended is no consumer
 	defer c.unlock()
 	if c.consumer.kind != nobody || c.consumer.pulls > 0 {
 		return ErrBusy

@@ -144,7 +144,7 @@ func (r *rig) wantTraced(want []string, arrange func([]string)) {
 	}
 }
 
-// consumers are the ways to consume n attempts. Where nothing is ready, all of them wait.
+// consumers are the ways to consume n attempts, of which the last must succeed. Where nothing is ready, all of them wait.
 var consumers = map[string]func(r *rig, n int, h herald.Handler[string]){
 	"Run": func(r *rig, n int, h herald.Handler[string]) {
 		ctx, cancel := context.WithCancel(r.t.Context())

@@ -205,7 +205,7 @@ func TestG08_ReleasedByDisconnect(t *testing.T) {
 			herald.WithOverflow(policy.Block(time.Second).Else(policy.Disconnect())))
 		publishAll(t, topic, 1)
 		first := background(func() error { return topic.Publish(ctx, 2) })
-		settle()
+		time.Sleep(time.Millisecond)
 		second := background(func() error { return topic.Publish(ctx, 3) })
 		wantRefused(t, <-first, map[string]error{"s": herald.ErrDisconnected})
 		wantErr(t, "Publish of the other", <-second, nil)

@@ -91,10 +91,8 @@ func (h *hub[T]) publish(ctx context.Context, r *roster[T], e *envelope, v *T) e
 			bad = append(bad, Refusal{s.core.name, err})
 		}
 	}
-	for _, s := range r.foreign {
-		if o, err := offerForeign(s, *e, *v, &p); o == refused {
-			bad = append(bad, Refusal{s.base().name, err})
-		}
+	if len(r.foreign) > 0 {
+		p, bad = offerForeign(r.foreign, *e, *v, p, bad)
 	}
 	if p != nil {
 		bad = append(bad, p.wait(ctx)...)
@@ -105,11 +103,16 @@ func (h *hub[T]) publish(ctx context.Context, r *roster[T], e *envelope, v *T) e
 	return nil
 }
 
-// offerForeign offers a message to a subscription of an interface type. It
-// takes copies, which escape, so that a publish without such ones allocates
-// nothing.
-func offerForeign[T any](s receiver, e envelope, v T, p **publishing) (outcome, error) {
-	return s.offerAny(&e, v, p)
+// offerForeign offers a message to subscriptions of interface types. Its
+// parameters escape; they're copies, so that a publish without such
+// subscriptions allocates nothing.
+func offerForeign[T any](rs []receiver, e envelope, v T, p *publishing, bad []Refusal) (*publishing, []Refusal) {
+	for _, s := range rs {
+		if o, err := s.offerAny(&e, v, &p); o == refused {
+			bad = append(bad, Refusal{s.base().name, err})
+		}
+	}
+	return p, bad
 }
 
 // offer offers a message to s. If it has to wait, *p, made if need be, holds it.

@@ -16,6 +16,7 @@ type consumer struct {
 	ending  bool  // the Run shall end
 	cause   error // and this is what it returns
 	workers []*worker
+	want    int // messages that a RunBatch waits for; 0: no RunBatch
 	pulls   int // calls of Receive under way, and deliveries not settled
 }
 
@@ -36,6 +37,10 @@ func (c *core) attach(kind consumerKind, ws ...*worker) error {
 		return ErrBusy
 	}
 	c.consumer = consumer{kind: kind, workers: ws}
+	if ws[0].max > 0 {
+		c.lane.SetWorkers(ws[0].max)
+		c.consumer.want = 1
+	}
 	c.lane.Reattach()
 	return nil
 }
@@ -47,6 +52,7 @@ func (c *core) part() {
 	defer c.unlock()
 	if c.consumer.kind == runs {
 		c.lane.Suspend()
+		c.lane.SetWorkers(c.cfg.concurrency)
 	}
 	c.consumer = consumer{}
 }
@@ -137,13 +143,12 @@ func (w *worker) loop() (over bool) {
 			return
 		}
 		v := recover()
-		it := w.broken()
-		if it == nil && v != nil {
+		switch {
+		case w.busy():
+			w.fail(attemptError(v))
+		case v != nil:
 			w.fatal = true
 			panic(v) // not the handler's: ours
-		}
-		if it != nil {
-			w.settle(it, attemptError(v))
 		}
 	}()
 	for w.await() {
@@ -154,6 +159,10 @@ func (w *worker) loop() (over bool) {
 
 // work handles what await found.
 func (w *worker) work() {
+	if w.max > 0 {
+		w.settleBatch(w.call.batch(w))
+		return
+	}
 	if it := w.cur; it != nil {
 		err := w.call.item(w.contextFor(&it.Meta), w)
 		w.cur = nil
@@ -169,13 +178,6 @@ func (w *worker) work() {
 func (w *worker) settle(it *item, err error) {
 	if stop, cause := w.core.settle(w.ctx, it, err); stop {
 		w.core.end(cause)
-	}
-}
-
-// abandon gives back the message whose handler's panic ends this worker.
-func (w *worker) abandon() {
-	if it := w.broken(); it != nil {
-		w.core.giveBack(it)
 	}
 }
 
@@ -223,7 +225,8 @@ func (w *worker) await() bool {
 			c.unlock()
 			return false
 		}
-		if c.next(w) {
+		found, alarm := c.next(w)
+		if found {
 			c.unlock()
 			return true
 		}
@@ -233,7 +236,7 @@ func (w *worker) await() bool {
 			runtime.Gosched()
 			continue
 		}
-		c.rest(&w.sleeper)
+		c.rest(&w.sleeper, alarm)
 		c.unlock()
 		stalls.check()
 		w.sleep(w.ctx)
@@ -241,28 +244,36 @@ func (w *worker) await() bool {
 	}
 }
 
-// next gives w the next message to handle, if there's one.
-func (c *core) next(w *worker) bool {
+// next gives w the next message to handle, or batch of them, if there's one;
+// else alarm says when to look again (0: when woken).
+func (c *core) next(w *worker) (found bool, alarm int64) {
+	if w.max > 0 {
+		return c.fill(w)
+	}
 	if c.paused {
-		return false
+		return false, 0
 	}
 	p := c.lane.Next()
 	if level, ok := c.plainTurn(p); ok {
 		w.walking = true
 		w.call.begin(w, level)
-		return true
+		return true, 0
 	}
 	if p == nil {
-		return false
+		return false, 0
 	}
 	w.cur = c.take(p)
-	return true
+	return true, 0
 }
 
-// rest puts s to sleep once mu is free, and lets spare memory go.
-func (c *core) rest(s *sleeper) {
+// rest puts s to sleep once mu is free, until alarm at the latest (0: as
+// long as nothing happens), and lets spare memory go.
+func (c *core) rest(s *sleeper, alarm int64) {
 	c.trim()
-	c.sleepers.add(s, c.lane.NextEvent())
+	if next := c.lane.NextEvent(); alarm == 0 || next != 0 && next < alarm {
+		alarm = next
+	}
+	c.sleepers.add(s, alarm)
 }
 
 // trim lets spare memory go, as the consumer has nothing to do.

@@ -198,7 +198,7 @@ func (c *core) rouse() *sleeper {
 	switch {
 	case c.sleepers.first == nil:
 		return nil
-	case c.ready():
+	case c.due():
 		return c.sleepers.take(c.sleepers.first)
 	}
 	next := c.lane.NextEvent()
@@ -214,6 +214,19 @@ func (c *core) rouse() *sleeper {
 // ready reports whether a message may be handled now.
 func (c *core) ready() bool {
 	return !c.paused && (c.lane.Next() != nil || c.plain.on && c.lane.HasRoom() && c.plain.queued() > 0)
+}
+
+// due reports whether the consumer has something to do with messages: handle
+// one, or a batch that is full enough.
+func (c *core) due() bool {
+	switch want := c.consumer.want; {
+	case want == 0:
+		return c.ready()
+	case c.closed:
+		return c.available() > 0
+	default:
+		return c.available() >= want
+	}
 }
 
 // pick takes the next message to handle out of line, or returns nil.

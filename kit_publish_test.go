@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -246,8 +247,14 @@ func inBubble(t *testing.T, f func(ctx context.Context, t *testing.T)) {
 // settle waits, in a bubble, until nothing moves any more without time going on.
 func settle() { synctest.Wait() }
 
-// patience is how long a call outside a bubble may take before it counts as hanging.
-const patience = 20 * time.Second
+// patience is how long a call outside a bubble may take before it counts as hanging; once one has, the others are
+// given less, so that a fault costs seconds and not minutes.
+const (
+	patience     = 10 * time.Second
+	lessPatience = time.Second
+)
+
+var hasHung atomic.Bool
 
 // returns fails if f, on a goroutine of its own, does not come to an end: for what might hang on a mutex, which a
 // bubble doesn't see.
@@ -258,10 +265,15 @@ func returns(t testing.TB, what string, f func()) (ok bool) {
 		defer close(done)
 		f()
 	}()
+	limit := patience
+	if hasHung.Load() {
+		limit = lessPatience
+	}
 	select {
 	case <-done:
 		return true
-	case <-time.After(patience):
+	case <-time.After(limit):
+		hasHung.Store(true)
 		t.Errorf("%s hangs", what)
 		return false
 	}

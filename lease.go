@@ -79,7 +79,7 @@ func (c *core) tryLease(ctx context.Context, s *sleeper) (*item, uint64, error) 
 		c.consumer.pulls--
 		return nil, 0, nil
 	}
-	c.rest(s)
+	c.rest(s, 0)
 	return nil, 0, nil
 }
 

@@ -24,6 +24,9 @@ var errNoStore = errors.New("no dead-letter store")
 // offer takes it in, or lets the overflow policy decide. mu is held, and
 // freed in the end. Of an item that isn't taken the core disposes.
 func (c *core) offer(it *item, p **publishing) (outcome, error) {
+	if c.cfg.latest {
+		c.sweep() // what has expired must not be taken for what waits
+	}
 	if c.closed {
 		c.spare.give(it)
 		c.unlock()
@@ -248,7 +251,7 @@ func (c *core) supersede(it *item) bool {
 		return true
 	}
 	c.lane.Supersede(p, int8(it.Priority), it.expires())
-	old.Meta, old.err = it.Meta, nil
+	old.Meta, old.since, old.err = it.Meta, clock(), nil
 	old.node.take(it.node)
 	c.spare.give(it)
 	return true

@@ -24,20 +24,21 @@ func (c *core) settle(ctx context.Context, it *item, err error) (stop bool, caus
 		c.giveBack(it)
 		return false, nil
 	}
-	it.err = err
-	d, err := c.decide(it, err)
-	switch {
-	case err != nil:
-		c.bury(it, PolicyFailed, errors.Join(it.err, err))
-	case d.Stop:
+	d, failed := c.decide(it, err)
+	if failed == nil && d.Stop {
 		c.giveBack(it)
 		return true, d.Err
+	}
+	it.err = err
+	switch {
+	case failed != nil:
+		c.bury(it, PolicyFailed, errors.Join(err, failed))
 	case d.Permanent:
-		c.bury(it, Permanent, it.err)
+		c.bury(it, Permanent, err)
 	case d.Again:
 		c.retry(it, d)
 	default:
-		c.bury(it, RetriesExhausted, it.err)
+		c.bury(it, RetriesExhausted, err)
 	}
 	return false, nil
 }

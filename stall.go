@@ -118,11 +118,11 @@ func (s coreSet) stuck() coreSet {
 
 // isStuck reports whether c can't move as long as those in set can't.
 func (c *core) isStuck(set coreSet) bool {
-	if c.consumer.kind == nobody || c.consumer.ending || c.paused || c.closed || c.lane.NextEvent() != 0 {
+	if c.consumer.kind == nobody || c.consumer.ending || c.paused || c.closed || c.lane.NextEvent() != 0 || c.consumer.want > 1 {
 		return false
 	}
 	for _, w := range c.consumer.workers {
-		idle := w.asleep && !c.ready()
+		idle := w.asleep && !c.due()
 		if !idle && !slices.ContainsFunc(w.blocked, set.holds) {
 			return false
 		}

@@ -60,8 +60,11 @@ func (c *core) plainTurn(next *lane.Item) (level int, ok bool) {
 		return 0, false
 	}
 	level, index := c.owner.topPlain()
-	if next == nil {
+	switch {
+	case next == nil:
 		return level, true
+	case next.State() == lane.Parked:
+		return 0, false // what comes back in place is first
 	}
 	if l := int(next.Priority) + 1; l != level {
 		return level, level > l

@@ -3,6 +3,7 @@ package herald
 import (
 	"context"
 	"runtime"
+	"time"
 )
 
 // A worker is one goroutine's turn at handling messages: one of a Run, or
@@ -17,12 +18,19 @@ type worker struct {
 
 	cur     *item         // its handler is being called
 	fatal   bool          // a panic goes on
+	batch   []*item       // the messages handed to RunBatch's handler, less those settled
+	settled int           // of the batch
 	walking bool          // the handler of the plain message in hand is being called, or was
 	word    uint64        // of the plain lane, as the walk begins
 	handler any           // for the middleware: what it wraps,
 	payload any           // and a pointer to the payload
 	stands  chan struct{} // where not nil, this goroutine stands in for one that waits for its closing
 	blocked []*publishing // its waiting publishes; protected by stalls.mu
+
+	// Of a RunBatch:
+	max   int           // messages in a batch; 0: no RunBatch
+	wait  time.Duration // for a batch to fill
+	since int64         // clock when the batch that fills had its first message; 0: none yet
 }
 
 // calls are the ways from a worker to the typed handler, or the middleware
@@ -31,6 +39,7 @@ type calls struct {
 	item  func(ctx context.Context, w *worker) error // on w.cur
 	begin func(w *worker, level int)                 // takes the first message of a walk
 	walk  func(w *worker) error                      // on the plain lane, from there
+	batch func(w *worker) error                      // on w.batch
 }
 
 func newWorker(ctx context.Context, c *core, call calls) *worker {
@@ -100,6 +109,30 @@ func (w *worker) broken() *item {
 		c.unlock()
 	}
 	return it
+}
+
+// busy reports whether a handler of w is being called.
+func (w *worker) busy() bool { return w.cur != nil || w.walking || len(w.batch) > 0 }
+
+// fail settles what w has in hand with err, the error of a handler that
+// ended without returning.
+func (w *worker) fail(err error) {
+	if len(w.batch) > 0 {
+		w.settleBatch(err)
+		return
+	}
+	w.settle(w.broken(), err)
+}
+
+// abandon gives back what w has in hand, as a panic ends its goroutine.
+func (w *worker) abandon() {
+	for _, it := range w.batch {
+		w.core.giveBack(it)
+	}
+	w.batch = nil
+	if it := w.broken(); it != nil {
+		w.core.giveBack(it)
+	}
 }
 
 // attemptError is the error of an attempt whose handler ended without

@@ -50,6 +50,17 @@ func TestG36_WhatLeftIsCollectable(t *testing.T) {
 			f.step(t, succeed)
 			f.Len()
 		},
+		"replayed by itself, seen by a loop": func(f *fixture[*payload], fresh func()) {
+			for range n {
+				fresh()
+			}
+			for d := range f.All() {
+				d.Replay(context.Background())
+			}
+			f.step(t, succeed)
+			for range f.All() {
+			}
+		},
 		"purged": func(f *fixture[*payload], fresh func()) {
 			for range n {
 				fresh()

@@ -92,10 +92,7 @@ func (q *Queue[T]) Evicted() uint64 {
 // The body may use the queue and replay the letters that it gets.
 func (q *Queue[T]) All() iter.Seq[herald.DeadLetter[T]] {
 	return func(yield func(herald.DeadLetter[T]) bool) {
-		for _, s := range q.snapshot() {
-			if s.letter.Replayed() {
-				continue
-			}
+		for s := range q.slots() {
 			if !yield(s.letter) {
 				return
 			}
@@ -108,7 +105,7 @@ func (q *Queue[T]) All() iter.Seq[herald.DeadLetter[T]] {
 // to move is that one's.
 func (q *Queue[T]) Purge(match func(herald.DeadLetter[T]) bool) int {
 	n := 0
-	for _, s := range q.snapshot() {
+	for s := range q.slots() {
 		if (match == nil || match(s.letter)) && q.drop(s) {
 			n++
 		}
@@ -127,8 +124,19 @@ func (q *Queue[T]) drop(s *slot[T]) bool {
 	return true
 }
 
-// snapshot returns what is stored, the oldest first, for the caller to show to
-// somebody.
+// slots yields what is stored when the loop begins, the oldest first, but for
+// what is replayed until the loop comes to it.
+func (q *Queue[T]) slots() iter.Seq[*slot[T]] {
+	return func(yield func(*slot[T]) bool) {
+		for _, s := range q.snapshot() {
+			if !s.letter.Replayed() && !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// snapshot returns what is stored, for the caller to show to somebody.
 func (q *Queue[T]) snapshot() []*slot[T] {
 	q.mu.Lock()
 	defer q.mu.Unlock()

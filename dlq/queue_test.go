@@ -71,15 +71,17 @@ func TestG28_CopyReplayed(t *testing.T) {
 }
 
 func TestG28_PutOfReplayedStoresNothing(t *testing.T) {
-	f := newFixture[int](t, 2)
+	f := newFixture[int](t, 1)
 	f.die(t, 1)
 	d := find(t, f.Queue, 1)
 	if err := d.Replay(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	f.step(t, succeed)
+	f.die(t, 2)
 	f.Put(d)
-	if n := f.Len(); n != 0 {
-		t.Errorf("has %d", n)
+	if diff := cmp.Diff([]int{2}, payloads(f.Queue)); diff != "" || f.Evicted() != 0 {
+		t.Errorf("evicted %d (-want +got):\n%s", f.Evicted(), diff)
 	}
 }
 
@@ -161,5 +163,75 @@ func TestG15_MatchMayUseTheQueueAndPanic(t *testing.T) {
 				return true
 			})
 		})
+	}
+}
+
+// What is replayed while a loop is under way isn't shown to match any more, and
+// isn't purged.
+func TestG29_MatchDoesNotSeeTheReplayed(t *testing.T) {
+	for name, call := range map[string]func(q *Queue[int], match func(letter) bool) int{
+		"Purge": func(q *Queue[int], match func(letter) bool) int { return q.Purge(match) },
+		"Replay": func(q *Queue[int], match func(letter) bool) int {
+			n, err := q.Replay(context.Background(), match)
+			if err != nil {
+				t.Error(err)
+			}
+			return n
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture[int](t, 4)
+			f.die(t, 1, 2, 3)
+			var seen []int
+			n := call(f.Queue, func(d letter) bool {
+				seen = append(seen, d.Payload)
+				if d.Payload == 1 {
+					for _, v := range []int{1, 2} {
+						if err := find(t, f.Queue, v).Replay(t.Context()); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				return true
+			})
+			if diff := cmp.Diff([]int{1, 3}, seen); diff != "" || n != 1 || f.Len() != 0 {
+				t.Errorf("%s = %d, %d left; seen (-want +got):\n%s", name, n, f.Len(), diff)
+			}
+		})
+	}
+}
+
+// G28: while a letter is being moved it's nobody's to purge; if it's pushed out
+// then, it's evicted, once, unless a mover succeeds.
+func TestG28_PushedOutWhileMoved(t *testing.T) {
+	for _, replayed := range []bool{false, true} {
+		f := newFixture[int](t, 1)
+		f.die(t, 1)
+		s := f.first
+		if !f.beginMove(s) || !f.beginMove(s) {
+			t.Fatal("not stored")
+		}
+		if n := f.Purge(nil); n != 0 || f.Len() != 1 {
+			t.Errorf("purged %d, left %d", n, f.Len())
+		}
+		f.die(t, 2)
+		if f.Len() != 1 || f.Evicted() != 0 {
+			t.Errorf("during: has %d, evicted %d", f.Len(), f.Evicted())
+		}
+		f.endMove(s)
+		want := uint64(1)
+		if replayed {
+			want = 0
+			if err := s.letter.Replay(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.endMove(s)
+		if f.beginMove(s) {
+			t.Error("what was pushed out is moved again")
+		}
+		if diff := cmp.Diff([]int{2}, payloads(f.Queue)); diff != "" || f.Evicted() != want {
+			t.Errorf("replayed: %t, evicted %d (-want +got):\n%s", replayed, f.Evicted(), diff)
+		}
 	}
 }

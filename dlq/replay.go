@@ -25,8 +25,8 @@ func (q *Queue[T]) Replay(ctx context.Context, match func(herald.DeadLetter[T]) 
 		return 0, fmt.Errorf("dlq: replay: %w: nil context", herald.ErrOption)
 	}
 	n, left := 0, &leftError{}
-	for _, s := range q.snapshot() {
-		if s.letter.Replayed() || match != nil && !match(s.letter) {
+	for s := range q.slots() {
+		if match != nil && !match(s.letter) {
 			continue
 		}
 		switch moved, err := q.move(ctx, s); {

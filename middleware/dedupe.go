@@ -114,5 +114,5 @@ func (d *dedupe) end(id string, ok bool) {
 // pause is how long an attempt steps back for another one at the same ID.
 func pause(attempt int32) time.Duration {
 	const limit = 10 // 1 ms << 10 is the first above 1 s
-	return min(time.Millisecond<<min(max(attempt-1, 0), limit), time.Second)
+	return min(time.Millisecond<<min(max(attempt, 1)-1, limit), time.Second)
 }

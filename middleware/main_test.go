@@ -21,10 +21,10 @@ var errNo = errors.New("no")
 func fail(context.Context, herald.Message[int]) error    { return errNo }
 func succeed(context.Context, herald.Message[int]) error { return nil }
 
-// subscribe makes a topic with one subscription behind middleware.
+// subscribe makes a quiet topic with one subscription behind middleware.
 func subscribe(t rapid.TB, ms []herald.Middleware, opts ...herald.SubOption) (*herald.Topic[int], *herald.Subscription[int]) {
 	t.Helper()
-	topic, err := herald.NewTopic[int]("orders")
+	topic, err := herald.NewTopic[int]("orders", herald.WithLogger(discard))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,6 @@ func subscribe(t rapid.TB, ms []herald.Middleware, opts ...herald.SubOption) (*h
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { topic.Close() })
 	return topic, sub
 }
 

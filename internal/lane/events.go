@@ -47,6 +47,9 @@ func (l *Lane) Promote(now int64) {
 	}
 }
 
+// NextDue returns the earliest time at which Promote will find something, or 0.
+func (l *Lane) NextDue() int64 { return l.late.firstTime() }
+
 // NextEvent returns the earliest time at which Poll will find something, or 0.
 func (l *Lane) NextEvent() int64 {
 	due, expiry := l.late.firstTime(), l.expiry.firstTime()

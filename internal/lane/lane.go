@@ -64,12 +64,18 @@ func (l *Lane) Init(workers int, aside bool) {
 	l.expiry.kind = byExpiry
 }
 
+// SetWorkers changes how many may be in flight at once, while none is Running.
+func (l *Lane) SetWorkers(n int) { l.workers = n }
+
 // Counters, all O(1).
 
 func (l *Lane) Queued() int  { return l.states[Queued] }
 func (l *Lane) Delayed() int { return l.states[Delayed] }
 func (l *Lane) Running() int { return l.states[Running] }
 func (l *Lane) Parked() int  { return l.states[Parked] }
+
+// Resumable returns how many of those Parked may run again.
+func (l *Lane) Resumable() int { return len(l.resume.es) }
 
 // Len returns how many are accepted and not in flight.
 func (l *Lane) Len() int { return l.states[Queued] + l.states[Delayed] }
@@ -130,6 +136,17 @@ func (l *Lane) Next() *Item {
 // Before reports whether it precedes the plain lane's message number index of the same level.
 func (l *Lane) Before(it *Item, index uint64) bool {
 	return it.rank.less(rankOf(it.level(), index, maxTie))
+}
+
+// Compare is for sorting items that have a place by their order in line.
+func (l *Lane) Compare(a, b *Item) int {
+	switch {
+	case a.rank.less(b.rank):
+		return -1
+	case b.rank.less(a.rank):
+		return 1
+	}
+	return 0
 }
 
 // Take hands the item of [Lane.Next] to its consumer: Running.

@@ -1,0 +1,307 @@
+package herald_test
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/heraldbus/herald"
+	"github.com/heraldbus/herald/policy"
+)
+
+// A scene is a topic with two subscriptions, of which own calls user code at one site. Where the scene is armed, that
+// code acts, once.
+type scene struct {
+	topic       *herald.Topic[int]
+	own, other  *herald.Subscription[int]
+	ownLetter   herald.DeadLetter[int] // zero where the site allows no store
+	otherLetter herald.DeadLetter[int]
+	act         func(ctx context.Context, sc *scene)
+	armed       atomic.Bool
+	acted       chan struct{} // closed once act has ended, in whatever way
+}
+
+// A site is a place at which herald calls user code.
+type site struct {
+	build   func(*scene, herald.View[int]) (herald.View[int], []herald.SubOption)
+	trigger func(*scene) // makes own call the user code
+	logs    bool         // it's the topic's log handler that is the user code
+}
+
+func newScene(t *testing.T, s site, act func(context.Context, *scene)) *scene {
+	t.Helper()
+	sc := &scene{act: act, acted: make(chan struct{})}
+	log := slog.New(slog.DiscardHandler)
+	if s.logs {
+		log = slog.New(sceneLog{sc})
+	}
+	var err error
+	if sc.topic, err = herald.NewTopic[int]("scene", herald.WithLogger(log)); err != nil {
+		t.Fatal(err)
+	}
+	keepOther := func(d herald.DeadLetter[int]) error { sc.otherLetter = d; return nil }
+	sc.other = subscribe(t, sc.topic.DeadLetterTo(keepOther), "other")
+	view, opts := s.build(sc, sc.topic.Filter(allow))
+	sc.own = subscribe(t, view, "own", opts...)
+	publishAll(t, sc.topic, -1)
+	permanent := func(context.Context, herald.Message[int]) error { return policy.Permanent(errAttempt) }
+	stepWith(t, sc.own, permanent)
+	stepWith(t, sc.other, permanent)
+	return sc
+}
+
+// user is what all user code calls.
+func (sc *scene) user(ctx context.Context) {
+	if !sc.armed.CompareAndSwap(true, false) {
+		return
+	}
+	defer close(sc.acted)
+	sc.act(ctx, sc)
+}
+
+// play arms the scene and triggers its site.
+func (sc *scene) play(s site) {
+	sc.armed.Store(true)
+	s.trigger(sc)
+	<-sc.acted
+}
+
+func (sc *scene) publish() { _ = sc.topic.Publish(context.Background(), 1) }
+
+func (sc *scene) publishTwice() {
+	sc.publish()
+	sc.publish()
+}
+
+func (sc *scene) publishAndFail() { sc.publishAndFailWith(errAttempt) }
+
+func (sc *scene) publishAndFailWith(err error) {
+	sc.publish()
+	_, _ = sc.own.Step(context.Background(), func(context.Context, herald.Message[int]) error { return err })
+}
+
+// publishExpired leaves an expired message in own, and lets notice find it.
+func (sc *scene) publishExpired(notice func(*scene)) {
+	_ = sc.topic.Publish(context.Background(), 1, herald.WithTTL(1))
+	for {
+		select {
+		case <-sc.acted:
+			return
+		default:
+			notice(sc)
+		}
+	}
+}
+
+func (sc *scene) keep(d herald.DeadLetter[int]) error {
+	if sc.ownLetter.Subscription == "" {
+		sc.ownLetter = d
+	}
+	return nil
+}
+
+func (sc *scene) put(d herald.DeadLetter[int]) error {
+	sc.keep(d)
+	sc.user(context.Background())
+	return nil
+}
+
+// A sceneError calls the user code where somebody looks into it, but the first few times.
+type sceneError struct {
+	sc   *scene
+	left *atomic.Int32
+}
+
+func newSceneError(sc *scene, skip int32) error {
+	e := sceneError{sc, new(atomic.Int32)}
+	e.left.Store(skip)
+	return e
+}
+
+func (e sceneError) look() bool {
+	if e.left.Add(-1) < 0 {
+		e.sc.user(context.Background())
+	}
+	return false
+}
+
+func (e sceneError) Error() string   { e.look(); return "scene" }
+func (e sceneError) Is(error) bool   { return e.look() }
+func (e sceneError) As(any) bool     { return e.look() }
+func (e sceneError) Unwrap() []error { e.look(); return nil }
+
+// putError makes a dead-letter function whose error calls the user code when it's looked into for the time after skip.
+func putError(skip int32) func(*scene, herald.View[int]) herald.View[int] {
+	return func(sc *scene, v herald.View[int]) herald.View[int] {
+		return v.DeadLetterTo(func(d herald.DeadLetter[int]) error {
+			sc.keep(d)
+			return newSceneError(sc, skip)
+		})
+	}
+}
+
+// triggerIfLooked is a trigger for code that may not be called at all: then the scene just goes on.
+func triggerIfLooked(trigger func(*scene)) func(*scene) {
+	return func(sc *scene) {
+		trigger(sc)
+		if sc.armed.CompareAndSwap(true, false) {
+			close(sc.acted)
+		}
+	}
+}
+
+// A retryFunc is a retry policy of the user's own.
+type retryFunc func(failed int, err error) (time.Duration, bool)
+
+func (f retryFunc) Next(failed int, err error) (time.Duration, bool) { return f(failed, err) }
+
+// sceneLog is a log handler that is the user code.
+type sceneLog struct{ sc *scene }
+
+func (l sceneLog) Enabled(context.Context, slog.Level) bool {
+	l.sc.user(context.Background())
+	return true
+}
+func (l sceneLog) Handle(ctx context.Context, _ slog.Record) error { l.sc.user(ctx); return nil }
+func (l sceneLog) WithAttrs([]slog.Attr) slog.Handler              { return l }
+func (l sceneLog) WithGroup(string) slog.Handler                   { return l }
+
+// with makes a site's build function of what is changed about the view, if anything, and options.
+func with(view func(*scene, herald.View[int]) herald.View[int], opts func(*scene) []herald.SubOption,
+) func(*scene, herald.View[int]) (herald.View[int], []herald.SubOption) {
+	return func(sc *scene, v herald.View[int]) (herald.View[int], []herald.SubOption) {
+		if view == nil {
+			v = v.DeadLetterTo(sc.keep)
+		} else {
+			v = view(sc, v)
+		}
+		if opts == nil {
+			return v, nil
+		}
+		return v, opts(sc)
+	}
+}
+
+func toPut(sc *scene, v herald.View[int]) herald.View[int] { return v.DeadLetterTo(sc.put) }
+
+func capacityOne(*scene) []herald.SubOption { return []herald.SubOption{herald.WithCapacity(1)} }
+
+func noRetry(*scene) []herald.SubOption { return []herald.SubOption{herald.WithRetry(policy.Never())} }
+
+func retryAtOnce(*scene) []herald.SubOption {
+	return []herald.SubOption{herald.WithRetry(policy.Schedule{0})}
+}
+
+// sites are all of them but handlers.
+var sites = map[string]site{
+	"filter": {trigger: (*scene).publish, build: with(func(sc *scene, v herald.View[int]) herald.View[int] {
+		return v.DeadLetterTo(sc.keep).Filter(func(herald.Message[int]) bool { sc.user(context.Background()); return true })
+	}, nil)},
+	"key": {trigger: (*scene).publish, build: with(func(sc *scene, v herald.View[int]) herald.View[int] {
+		return v.DeadLetterTo(sc.keep).KeyBy(func(herald.Message[int]) string { sc.user(context.Background()); return "k" })
+	}, nil)},
+	"policy": {trigger: (*scene).publishTwice, build: with(nil, func(sc *scene) []herald.SubOption {
+		return append(capacityOne(sc), herald.WithOverflow(overflowFunc(func(policy.Full) policy.Action {
+			sc.user(context.Background())
+			return policy.DropNewest()
+		})))
+	})},
+	"policy, after a wait": {trigger: (*scene).publishTwice, build: with(nil, func(sc *scene) []herald.SubOption {
+		return append(capacityOne(sc), herald.WithOverflow(overflowFunc(func(f policy.Full) policy.Action {
+			if f.Waited == 0 {
+				return policy.Block(1)
+			}
+			sc.user(context.Background())
+			return policy.DropNewest()
+		})))
+	})},
+	"put, overflow": {trigger: (*scene).publishTwice, build: with(toPut, capacityOne)},
+	"put, overflow after a wait": {trigger: (*scene).publishTwice, build: with(toPut, func(sc *scene) []herald.SubOption {
+		return append(capacityOne(sc), herald.WithOverflow(policy.Block(1).Else(policy.DeadLetter())))
+	})},
+	"put, failed": {trigger: (*scene).publishAndFail, build: with(toPut, noRetry)},
+	"put, failed in Run": {trigger: func(sc *scene) { sc.runHandler(func(context.Context) error { return errAttempt }) },
+		build: with(toPut, noRetry)},
+	"put, expired in Stats": {build: with(toPut, nil),
+		trigger: func(sc *scene) { sc.publishExpired(func(sc *scene) { sc.own.Stats() }) }},
+	"put, expired in Publish": {build: with(toPut, capacityOne),
+		trigger: func(sc *scene) { sc.publishExpired((*scene).publish) }},
+	"put, expired in TryReceive": {build: with(toPut, nil), trigger: func(sc *scene) {
+		sc.publishExpired(func(sc *scene) {
+			if d, ok := sc.own.TryReceive(); ok {
+				d.Release()
+			}
+		})
+	}},
+	"put, filter panics": {trigger: (*scene).publish, build: with(func(sc *scene, v herald.View[int]) herald.View[int] {
+		return v.DeadLetterTo(sc.put).Filter(func(m herald.Message[int]) bool { return m.Payload < 0 || m.Payload/(m.Payload-1) > 0 })
+	}, nil)},
+	"retry policy": {trigger: (*scene).publishAndFail, build: with(nil, func(sc *scene) []herald.SubOption {
+		return []herald.SubOption{herald.WithRetry(retryFunc(func(int, error) (time.Duration, bool) {
+			sc.user(context.Background())
+			return 0, false
+		}))}
+	})},
+	"log, dead": {trigger: (*scene).publishAndFail, logs: true, build: with(
+		func(_ *scene, v herald.View[int]) herald.View[int] { return v }, noRetry)},
+	"log, retried": {trigger: (*scene).publishAndFail, logs: true, build: with(nil, retryAtOnce)},
+}
+
+// looks is how often, at most, herald looks into an error.
+const looks = 6
+
+// init adds the sites at which the user code is a method of an error, at the first look into it, the second, and so on.
+func init() {
+	for i := range int32(looks) {
+		again := ", look " + strconv.Itoa(int(i)+1)
+		sites["put's error"+again] = site{trigger: triggerIfLooked((*scene).publishAndFail), build: with(putError(i), noRetry)}
+		sites["put's overflow error"+again] = site{trigger: triggerIfLooked((*scene).publishTwice), build: with(putError(i), capacityOne)}
+		sites["handler's error"+again] = site{build: with(nil, noRetry),
+			trigger: triggerIfLooked(func(sc *scene) { sc.publishAndFailWith(newSceneError(sc, i)) })}
+	}
+}
+
+// handlerSites are those that have a handler's context.
+var handlerSites = map[string]site{
+	"handler, Step": {trigger: (*scene).stepHandler, build: with(nil, retryAtOnce)},
+	"handler, Run":  {trigger: func(sc *scene) { sc.runHandler(sc.handle) }, build: with(nil, retryAtOnce)},
+	"handler, Run of 3": {trigger: func(sc *scene) { sc.runHandler(sc.handle) }, build: with(nil, func(*scene) []herald.SubOption {
+		return []herald.SubOption{herald.WithConcurrency(3)}
+	})},
+	"middleware": {trigger: func(sc *scene) { sc.runHandler(func(context.Context) error { return nil }) },
+		build: with(nil, func(sc *scene) []herald.SubOption {
+			return []herald.SubOption{herald.WithMiddleware(func(next herald.Next) herald.Next {
+				return func(ctx context.Context, m herald.Meta) error {
+					sc.user(ctx)
+					return next(ctx, m)
+				}
+			})}
+		})},
+}
+
+func (sc *scene) handle(ctx context.Context) error {
+	sc.user(ctx)
+	return nil
+}
+
+func (sc *scene) stepHandler() {
+	sc.publish()
+	_, _ = sc.own.Step(context.Background(), func(ctx context.Context, _ herald.Message[int]) error { return sc.handle(ctx) })
+}
+
+// runHandler publishes a message and lets a Run handle it until the user code has acted.
+func (sc *scene) runHandler(h func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended) // also by Goexit
+		_ = sc.own.Run(ctx, func(ctx context.Context, _ herald.Message[int]) error { return h(ctx) })
+	}()
+	sc.publish()
+	<-sc.acted
+	cancel()
+	<-ended
+}

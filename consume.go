@@ -209,6 +209,7 @@ const maxYields = 4
 func (w *worker) await() bool {
 	c := w.core
 	for yields := 0; ; {
+		cancelled := w.ctx.Err() != nil
 		c.mu.Lock()
 		c.sleepers.take(&w.sleeper)
 		if w.walking {
@@ -221,7 +222,7 @@ func (w *worker) await() bool {
 			c.unlock()
 			c.tend(k)
 			continue
-		case c.consumer.ending, w.ctx.Err() != nil, c.closed && c.isQuiet():
+		case c.consumer.ending, cancelled, c.closed && c.isQuiet():
 			c.unlock()
 			return false
 		}

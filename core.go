@@ -3,7 +3,6 @@ package herald
 import (
 	"log/slog"
 	"sync"
-	"sync/atomic"
 
 	"github.com/heraldbus/herald/internal/lane"
 	"github.com/heraldbus/herald/policy"
@@ -21,12 +20,12 @@ type core struct {
 	cfg         subConfig
 	plan        policy.Action // what the overflow policy says, if it always says the same
 	asks        bool          // the overflow policy is one of the user's own
+	hasStore    bool          // there's a dead-letter function
 	log         *slog.Logger
 	owner       owner
 	began       moment
 
-	plain    plainState
-	filtered atomic.Uint64 // offers that the filter kept out
+	plain plainState
 
 	mu           sync.Mutex // protects all below, and what plainState says
 	lane         lane.Lane  // what is queued, delayed or in flight, in order
@@ -49,7 +48,7 @@ type core struct {
 
 // An owner is the typed side of a core.
 type owner interface {
-	// put hands it to the dead-letter function. There is none: errNoStore.
+	// put hands it to the dead-letter function.
 	put(it *item, r Reason, err error) error
 	// detach makes the topic forget the subscription; idempotent.
 	detach()
@@ -97,7 +96,7 @@ func itemOf(p *lane.Item) *item { return p.Owner.(*item) }
 
 // init makes c the core of a subscription.
 func (c *core) init(topic, name string, cfg subConfig, hasStore bool, log *slog.Logger, o owner) {
-	c.topic, c.name, c.cfg, c.log, c.owner = topic, name, cfg, log, o
+	c.topic, c.name, c.cfg, c.hasStore, c.log, c.owner = topic, name, cfg, hasStore, log, o
 	c.lane.Init(cfg.concurrency, cfg.aside)
 	switch a, plain := cfg.overflow.(policy.Action); {
 	case cfg.overflow == nil && hasStore:

@@ -12,12 +12,13 @@ func (c *core) close() answers {
 // waitQuiet waits until the core is quiet, or ctx ends.
 func (c *core) waitQuiet(ctx context.Context) error {
 	for {
+		cancelled := ctx.Err() != nil
 		c.mu.Lock()
 		if c.isQuiet() {
 			c.unlock()
 			return nil
 		}
-		if ctx.Err() != nil {
+		if cancelled {
 			c.unlock()
 			return context.Cause(ctx)
 		}

@@ -26,7 +26,8 @@ func TestB41_DelaysStayInBounds(t *testing.T) {
 			consumers["Run"](r, 2000, func(_ context.Context, m herald.Message[string]) error {
 				gap := time.Since(last)
 				last = time.Now()
-				if m.Attempt > 1 && (gap <= 0 || gap > 1200*time.Millisecond || jitter == 0 && m.Attempt > 2 && gap != 1200*time.Millisecond) {
+				most := 1200 * time.Millisecond
+				if m.Attempt > 1 && (gap <= 0 || gap > most) || jitter == 0 && m.Attempt > 2 && gap != most {
 					t.Errorf("attempt %d after %v", m.Attempt, gap)
 				}
 				if m.Attempt < 2000 {
@@ -72,7 +73,8 @@ func TestB47_NoSleepAfterTheLastAttempt(t *testing.T) {
 		r.publish("m")
 		r.sub.Close()
 		wantErr(t, "Run", r.sub.Run(t.Context(), r.handle(fails("m", 9))), nil)
-		wantEqual(t, []time.Duration{3 * time.Second, 3 * time.Second}, []time.Duration{r.letters[0].At.Sub(r.begun), time.Since(r.begun)})
+		wantEqual(t, 3*time.Second, r.letters[0].At.Sub(r.begun))
+		wantEqual(t, 3*time.Second, time.Since(r.begun))
 	})
 }
 

@@ -3,32 +3,35 @@ package herald
 import "context"
 
 // receive waits for a message and leases it.
-func (c *core) receive(ctx context.Context) (*item, uint64, error) {
+func (c *core) receive(ctx context.Context) (it *item, lease uint64, err error) {
 	if ctx.Err() != nil {
 		return nil, 0, context.Cause(ctx)
 	}
 	if !c.beginPull() {
 		return nil, 0, c.fail("receive", ErrBusy)
 	}
+	defer c.endPull(&it) // also when user code calls Goexit
 	var s sleeper
 	for {
-		it, lease, err := c.tryLease(ctx, &s)
+		cancelled := ctx.Err() != nil
+		it, lease, err = c.tryLease(&s, cancelled)
 		switch {
-		case it != nil:
-			return it, lease, nil
-		case err != nil:
-			return nil, 0, err
+		case it != nil, err != nil:
+			return it, lease, err
+		case cancelled:
+			return nil, 0, context.Cause(ctx)
 		}
 		s.sleep(ctx)
 	}
 }
 
 // tryReceive leases a message if one is ready.
-func (c *core) tryReceive() (*item, uint64, bool) {
+func (c *core) tryReceive() (it *item, lease uint64, ok bool) {
 	if !c.beginPull() {
 		return nil, 0, false
 	}
-	it, lease, _ := c.tryLease(context.Background(), nil)
+	defer c.endPull(&it)
+	it, lease, _ = c.tryLease(nil, false)
 	return it, lease, it != nil
 }
 
@@ -47,36 +50,40 @@ func (c *core) beginPull() bool {
 	return true
 }
 
-// tryLease leases the next message. Where there's none it puts s to sleep;
-// with no s, and where there'll never be one or ctx is done, the pull ends.
-func (c *core) tryLease(ctx context.Context, s *sleeper) (*item, uint64, error) {
+// endPull ends what beginPull began, unless the pull goes on as a delivery.
+func (c *core) endPull(it **item) {
+	if *it != nil {
+		return
+	}
+	c.mu.Lock()
+	c.consumer.pulls--
+	c.unlock()
+}
+
+// tryLease leases the next message. Where there's none it puts s to sleep,
+// if there's an s, unless the caller is about to leave; the error says that
+// there'll never be one.
+func (c *core) tryLease(s *sleeper, leaving bool) (*item, uint64, error) {
 	c.mu.Lock()
 	if s != nil {
 		c.sleepers.take(s)
 	}
-	for k := c.poll(); !k.none(); k = c.poll() {
-		c.unlock()
-		c.tend(k)
-		c.mu.Lock()
-	}
+	c.sweep()
 	defer c.unlock()
 	switch {
-	case ctx.Err() != nil:
-		c.consumer.pulls--
-		return nil, 0, context.Cause(ctx)
+	case leaving:
+		return nil, 0, nil
 	case c.closed && c.isQuiet():
-		c.consumer.pulls--
 		return nil, 0, c.fail("receive", c.whyClosed())
 	}
-	it := c.pick()
-	switch {
-	case it != nil:
+	if it := c.pick(); it != nil {
 		c.leases++
 		it.lease = c.leases
 		c.lane.Lease(&it.pos, later(it.started, c.cfg.lease))
 		return it, it.lease, nil
-	case s == nil:
-		c.consumer.pulls--
+	}
+	if s == nil {
+		c.trim()
 		return nil, 0, nil
 	}
 	c.rest(s, 0)

@@ -1,7 +1,6 @@
 package herald
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -17,9 +16,6 @@ const (
 	refused                // an error for the publisher
 	waits                  // left in line for room
 )
-
-// errNoStore is what put answers where there is no DeadLetterTo.
-var errNoStore = errors.New("no dead-letter store")
 
 // offer takes it in, or lets the overflow policy decide. mu is held, and
 // freed in the end. Of an item that isn't taken the core disposes.
@@ -47,7 +43,7 @@ func (c *core) overflow(it *item, p **publishing) (outcome, error) {
 	a := c.plan
 	if c.asks && !c.closed && c.crowded() {
 		var err error
-		if a, err = c.ask(it, 0); err != nil {
+		if a, err = c.ask(it, 0); err != nil && !c.closed {
 			c.unlock()
 			return c.doom(it, PolicyFailed, err)
 		}
@@ -212,17 +208,17 @@ func (c *core) ask(it *item, waited time.Duration) (a policy.Action, err error) 
 // refused where nobody keeps it. mu is not held. The message counts once it
 // is decided.
 func (c *core) doom(it *item, r Reason, cause error) (outcome, error) {
-	putErr := c.put(it, r, cause)
-	kept := putErr == nil || r != Overflow
+	end, err := c.put(it, r, cause)
+	why := cause
+	if err != nil {
+		why = fmt.Errorf("%w: dead letter not kept: %w", cause, err)
+	}
 	c.mu.Lock()
 	defer c.unlock()
-	c.countPut(putErr)
-	if !kept {
+	c.countPut(end)
+	if r == Overflow && end != kept {
 		c.refuse(it)
-		if errors.Is(putErr, errNoStore) {
-			return refused, cause
-		}
-		return refused, fmt.Errorf("%w: dead letter not kept: %w", cause, putErr)
+		return refused, why
 	}
 	c.counts.accepted++
 	c.counts.dead[r]++

@@ -196,6 +196,22 @@ func (m *Message[T]) wipe() {
 	m.Payload = *new(T)
 }
 
+// blank wipes all messages in the stash; where the worker is busy, in the
+// chunk walked only those from index next on.
+func (l *plainLane[T]) blank(next int, busy bool) {
+	for _, st := range l.stash {
+		for c := st.first; c != nil; c = c.after {
+			from := 0
+			if busy && c == l.walked {
+				from = next
+			}
+			for i := range c.slots[from:] {
+				c.slots[from+i].wipe()
+			}
+		}
+	}
+}
+
 // tidy puts the stash in order after a walk, or a single pick: an emptied
 // chunk becomes a spare one, and what Discard dropped is forgotten. The mutex
 // is held, by the consumer, with no message in hand.

@@ -21,7 +21,10 @@ func TestG13_ASecondConsumerIsBusy(t *testing.T) {
 		return func(ctx context.Context, _ herald.Message[string]) error { <-ctx.Done(); return nil }
 	}
 	holders := map[string]func(context.Context, *rig){
-		"Run":       func(ctx context.Context, r *rig) { _ = r.sub.Run(ctx, blocked(r)) },
+		"Run": func(ctx context.Context, r *rig) { _ = r.sub.Run(ctx, blocked(r)) },
+		"RunBatch": func(ctx context.Context, r *rig) {
+			_ = r.sub.RunBatch(ctx, 2, 0, func(context.Context, []herald.Message[string]) error { <-ctx.Done(); return nil })
+		},
 		"Run, idle": func(ctx context.Context, r *rig) { r.sub.Discard(); _ = r.sub.Run(ctx, blocked(r)) },
 		"Step":      func(ctx context.Context, r *rig) { _, _ = r.sub.Step(ctx, blocked(r)) },
 		"Receive":   func(ctx context.Context, r *rig) { d, _ := r.sub.Receive(ctx); <-ctx.Done(); _ = d.Ack() },
@@ -38,6 +41,9 @@ func TestG13_ASecondConsumerIsBusy(t *testing.T) {
 	}
 	type call = func(context.Context, *rig) error
 	pushes := map[string]call{
+		"RunBatch": func(ctx context.Context, r *rig) error {
+			return r.sub.RunBatch(ctx, 2, 0, func(context.Context, []herald.Message[string]) error { return nil })
+		},
 		"Run":  func(ctx context.Context, r *rig) error { return r.sub.Run(ctx, r.handle(nil)) },
 		"Step": func(ctx context.Context, r *rig) error { _, err := r.sub.Step(ctx, r.handle(nil)); return err },
 	}
@@ -240,6 +246,35 @@ func TestG13_StepNeverWaits(t *testing.T) {
 				cancel(cause)
 				if ok, err := r.sub.Step(ctx, r.handle(nil)); ok || !errors.Is(err, cause) {
 					t.Errorf("with a ctx that is done, Step says %v, %v", ok, err)
+				}
+			})
+		})
+	}
+}
+
+// TestG19_RunningSaysSinceWhen: Stats names what is under way, its attempt, and when that one began.
+func TestG19_RunningSaysSinceWhen(t *testing.T) {
+	for name, consume := range consumers {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, herald.WithRetry(policy.Schedule{time.Second}), herald.WithLease(time.Hour))
+				publishAll(t, r.topic, "first", "second")
+				r.start(func() {
+					consume(r, 3, r.handle(func(m herald.Message[string]) error {
+						time.Sleep(time.Minute)
+						return fails("second", 1)(m)
+					}))
+				})
+				for i, want := range []herald.Running{
+					{Seq: 1, Attempt: 1, Since: r.begun},
+					{Seq: 2, Attempt: 1, Since: r.begun.Add(time.Minute)},
+					{Seq: 2, Attempt: 2, Since: r.begun.Add(2*time.Minute + time.Second)},
+				} {
+					time.Sleep(want.Since.Sub(r.begun) - time.Since(r.begun) + 30*time.Second)
+					if got := r.sub.Stats().Running; len(got) != 1 || !got[0].Since.Equal(want.Since) ||
+						got[0].Seq != want.Seq || got[0].Attempt != want.Attempt {
+						t.Errorf("%d: %+v, want %+v", i, got, want)
+					}
 				}
 			})
 		})

@@ -37,10 +37,12 @@ func panics(want any) func(error) bool {
 
 // endings are all the ways in which a handler can end.
 var endings = map[string]ending{
-	"nil":                {func() error { return nil }, 1, 0, nil},
-	"error":              {func() error { return errBoom }, 2, herald.RetriesExhausted, endsAs(errBoom)},
-	"permanent":          {func() error { return policy.Permanent(errBoom) }, 1, herald.Permanent, endsAs(errBoom)},
-	"permanent, wrapped": {func() error { return fmt.Errorf("a: %w", policy.Permanent(errBoom)) }, 1, herald.Permanent, endsAs(errBoom)},
+	"nil":       {func() error { return nil }, 1, 0, nil},
+	"error":     {func() error { return errBoom }, 2, herald.RetriesExhausted, endsAs(errBoom)},
+	"permanent": {func() error { return policy.Permanent(errBoom) }, 1, herald.Permanent, endsAs(errBoom)},
+	"permanent, wrapped": {
+		func() error { return fmt.Errorf("a: %w", policy.Permanent(errBoom)) }, 1, herald.Permanent, endsAs(errBoom),
+	},
 	"permanent, joined": {
 		func() error { return errors.Join(errBoom, policy.Permanent(nil), policy.Stop(nil)) },
 		1, herald.Permanent, endsAs(errBoom),
@@ -54,8 +56,13 @@ var endings = map[string]ending{
 		_, ok := errors.AsType[*runtime.PanicNilError](err)
 		return ok
 	}},
-	"goexit":  {func() error { runtime.Goexit(); return nil }, 2, herald.RetriesExhausted, endsAs(herald.ErrHandlerExited)},
-	"failnow": {func() error { new(testing.T).FailNow(); return nil }, 2, herald.RetriesExhausted, endsAs(herald.ErrHandlerExited)},
+	"goexit": {
+		func() error { runtime.Goexit(); return nil }, 2, herald.RetriesExhausted, endsAs(herald.ErrHandlerExited),
+	},
+	"failnow": {
+		func() error { new(testing.T).FailNow(); return nil },
+		2, herald.RetriesExhausted, endsAs(herald.ErrHandlerExited),
+	},
 	"goexit in a panic's defer": {
 		func() error { defer runtime.Goexit(); panic("gone") }, 2, herald.RetriesExhausted, endsAs(herald.ErrHandlerExited),
 	},

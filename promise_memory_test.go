@@ -48,7 +48,10 @@ func TestG35_AMessageIsTheHandlersOwn(t *testing.T) {
 	for range 2 {
 		stepWith(t, other, look)
 	}
-	for i, want := range []string{"[1 2] k 1 1 high", "[1 2] k 1 2 high", "[3 4] k 2 1 high", "[1 2] k 1 1 high", "[3 4] k 2 1 high"} {
+	for i, want := range []string{
+		"[1 2] k 1 1 high", "[1 2] k 1 2 high", "[3 4] k 2 1 high", // spoilt
+		"[1 2] k 1 1 high", "[3 4] k 2 1 high", // other
+	} {
 		m := got[i]
 		wantEqual(t, want, fmt.Sprint(m.Payload, " ", m.Key, " ", m.Seq, " ", m.Attempt, " ", m.Priority))
 		wantEqual(t, herald.NewHeaders(map[string]string{"a": "1"}), m.Headers())
@@ -70,15 +73,46 @@ func TestG35_ThePayloadIsShared(t *testing.T) {
 
 type big = *[1 << 12]byte
 
-// publishWeak publishes a payload that nobody else has.
-func publishWeak(ctx context.Context, topic *herald.Topic[big], opts ...herald.PublishOption) weak.Pointer[[1 << 12]byte] {
+// An estate is where a payload is to come to its end.
+type estate struct {
+	t     *testing.T
+	ctx   context.Context
+	topic *herald.Topic[big]
+	sub   *herald.Subscription[big]
+}
+
+// leave publishes a payload that nobody else has.
+func (e *estate) leave(opts ...herald.PublishOption) weak.Pointer[[1 << 12]byte] {
 	p := new([1 << 12]byte)
-	_ = topic.Publish(ctx, p, opts...)
+	_ = e.topic.Publish(e.ctx, p, opts...)
 	return weak.Make(p)
 }
 
+// again publishes something else.
+func (e *estate) again(opts ...herald.PublishOption) { _ = e.topic.Publish(e.ctx, nil, opts...) }
+
+// run lets a Run come to rest.
+func (e *estate) run(h herald.Handler[big]) {
+	running(e.ctx, e.sub, h)
+	synctest.Wait()
+}
+
+func (e *estate) receive() *herald.Delivery[big] {
+	d, err := e.sub.Receive(e.ctx)
+	wantErr(e.t, "Receive", err, nil)
+	return d
+}
+
+// filterByHeader is a filter that does as the message says.
+func filterByHeader(m herald.Message[big]) bool {
+	if m.Headers().Get("filter") == "panic" {
+		panic("no")
+	}
+	return m.Headers().Get("filter") == ""
+}
+
 // wantGone fails unless the garbage collector finds that nobody has it any more.
-func wantGone(t *testing.T, what string, w weak.Pointer[[1 << 12]byte]) {
+func wantGone(t *testing.T, w weak.Pointer[[1 << 12]byte]) {
 	t.Helper()
 	for range 5 { // a worker on its way to sleep may still have it in a register
 		if runtime.GC(); w.Value() == nil {
@@ -86,116 +120,118 @@ func wantGone(t *testing.T, what string, w weak.Pointer[[1 << 12]byte]) {
 		}
 		synctest.Wait()
 	}
-	t.Errorf("%s: the payload is still reachable", what)
+	t.Error("the payload is still reachable")
 }
 
 // TestG36_AnEndedPayloadIsCollectable: at once, whatever the end was, while the subscription and its consumer live on;
-// that it was the last message, and that more are waiting, makes no difference.
+// whether it was the last message or more are waiting makes no difference.
 func TestG36_AnEndedPayloadIsCollectable(t *testing.T) {
 	ok := func(context.Context, herald.Message[big]) error { return nil }
 	fail := func(context.Context, herald.Message[big]) error { return errBoom }
-	run := func(h herald.Handler[big]) func(context.Context, *testing.T, *herald.Subscription[big]) {
-		return func(ctx context.Context, _ *testing.T, s *herald.Subscription[big]) {
-			running(ctx, s, h)
-			synctest.Wait()
-		}
-	}
-	step := func(h herald.Handler[big]) func(context.Context, *testing.T, *herald.Subscription[big]) {
-		return func(_ context.Context, t *testing.T, s *herald.Subscription[big]) { stepWith(t, s, h) }
-	}
-	pull := func(settle func(*herald.Delivery[big])) func(context.Context, *testing.T, *herald.Subscription[big]) {
-		return func(ctx context.Context, t *testing.T, s *herald.Subscription[big]) {
-			d, err := s.Receive(ctx)
-			wantErr(t, "Receive", err, nil)
-			settle(d)
-		}
-	}
-	again := func(opts ...herald.PublishOption) func(context.Context, *testing.T, *herald.Topic[big]) {
-		return func(ctx context.Context, _ *testing.T, topic *herald.Topic[big]) {
-			_ = topic.Publish(ctx, nil, opts...)
-		}
-	}
-	one, k := herald.WithCapacity(1), herald.WithKey("k")
+	panicking := func(_ context.Context, m herald.Message[big]) error { panic("at it") }
+	exiting := func(context.Context, herald.Message[big]) error { runtime.Goexit(); return nil }
+	with := func(o ...herald.PublishOption) []herald.PublishOption { return o }
+	k, brief := herald.WithKey("k"), herald.WithTTL(1)
 	for name, tt := range map[string]struct {
-		opts  []herald.SubOption
-		pub   []herald.PublishOption
-		first bool                                                         // nil takes the only room before it
-		then  func(context.Context, *testing.T, *herald.Topic[big])        // after it was published
-		use   func(context.Context, *testing.T, *herald.Subscription[big]) // and then
-		view  func(*herald.Topic[big]) herald.View[big]
+		opts []herald.SubOption
+		pub  []herald.PublishOption
+		end  func(*estate) // nil: the queue is full, or the filter knows
 	}{
-		"delivered by Run":       {use: run(ok)},
-		"delivered by 3 workers": {opts: opts(herald.WithConcurrency(3)), use: run(ok)},
-		"delivered by Step":      {use: step(ok)},
-		"delivered by Receive":   {use: pull(func(d *herald.Delivery[big]) { _ = d.Ack() })},
-		"delivered with a key":   {pub: []herald.PublishOption{k}, use: run(ok)},
-		"delivered late": {pub: []herald.PublishOption{herald.WithDelay(1)}, use: func(ctx context.Context, _ *testing.T, s *herald.Subscription[big]) {
-			run(ok)(ctx, nil, s)
+		"delivered by Run":       {nil, nil, func(e *estate) { e.run(ok) }},
+		"delivered by 3 workers": {opts(herald.WithConcurrency(3)), nil, func(e *estate) { e.run(ok) }},
+		"delivered by RunBatch": {nil, nil, func(e *estate) {
+			background(func() error {
+				return e.sub.RunBatch(e.ctx, 3, 0, func(context.Context, []herald.Message[big]) error { return nil })
+			})
+		}},
+		"delivered by Step":    {nil, nil, func(e *estate) { stepWith(e.t, e.sub, ok) }},
+		"delivered by Receive": {nil, nil, func(e *estate) { _ = e.receive().Ack() }},
+		"delivered with a key": {nil, with(k), func(e *estate) { e.run(ok) }},
+		"delivered late":       {nil, with(herald.WithDelay(1)), func(e *estate) { e.run(ok); time.Sleep(1) }},
+		"delivered, the next one in hand": {nil, nil, func(e *estate) {
+			e.again()
+			e.again()
+			e.run(func(ctx context.Context, m herald.Message[big]) error {
+				if m.Payload == nil {
+					<-ctx.Done()
+				}
+				return nil
+			})
+		}},
+		"dead in Run":           {nil, nil, func(e *estate) { e.run(fail) }},
+		"dead by panic in Run":  {nil, nil, func(e *estate) { e.run(panicking) }},
+		"dead by Goexit in Run": {nil, nil, func(e *estate) { e.run(exiting) }},
+		"dead in Step":          {nil, nil, func(e *estate) { stepWith(e.t, e.sub, fail) }},
+		"dead by Nack":          {nil, nil, func(e *estate) { _ = e.receive().Nack(errBoom) }},
+		"lease lost":            {nil, nil, func(e *estate) { e.receive(); time.Sleep(time.Hour); e.sub.Stats() }},
+		"evicted": {opts(herald.WithOverflow(policy.DropOldest())), nil, func(e *estate) {
+			e.again()
+			e.again()
+		}},
+		"superseded":             {opts(herald.WithLatest()), with(k), func(e *estate) { e.again(k) }},
+		"discarded":              {nil, nil, func(e *estate) { e.sub.Discard() }},
+		"expired, seen by Stats": {nil, with(brief), func(e *estate) { time.Sleep(1); e.sub.Stats() }},
+		"expired, seen by Run": {nil, with(brief), func(e *estate) {
+			e.sub.Pause()
+			e.run(ok)
 			time.Sleep(1)
 		}},
-		"dead in Run":           {use: run(fail)},
-		"dead by panic in Run":  {use: run(func(_ context.Context, m herald.Message[big]) error { panic("at it") })},
-		"dead by Goexit in Run": {use: run(func(context.Context, herald.Message[big]) error { runtime.Goexit(); return nil })},
-		"dead in Step":          {use: step(fail)},
-		"dead by Nack":          {use: pull(func(d *herald.Delivery[big]) { _ = d.Nack(errBoom) })},
-		"lease lost": {use: func(ctx context.Context, t *testing.T, s *herald.Subscription[big]) {
-			pull(func(*herald.Delivery[big]) { time.Sleep(time.Hour) })(ctx, t, s)
-			s.Stats()
-		}},
-		"evicted":                     {opts: opts(one, herald.WithOverflow(policy.DropOldest())), then: again()},
-		"dropped, the newest":         {opts: opts(one, herald.WithOverflow(policy.DropNewest())), first: true},
-		"dropped, the lowest":         {opts: opts(one, herald.WithOverflow(policy.DropOldest())), first: true, pub: []herald.PublishOption{herald.WithPriority(herald.Low)}},
-		"refused":                     {opts: opts(one, herald.WithOverflow(policy.Reject())), first: true},
-		"refused after a wait":        {opts: opts(one, herald.WithOverflow(policy.Block(time.Second))), first: true},
-		"overflowed, nobody keeps it": {opts: opts(one), first: true},
-		"superseded":                  {opts: opts(herald.WithLatest()), pub: []herald.PublishOption{k}, then: again(k)},
-		"discarded":                   {use: func(_ context.Context, _ *testing.T, s *herald.Subscription[big]) { s.Discard() }},
-		"expired, seen by Stats": {pub: []herald.PublishOption{herald.WithTTL(1)}, use: func(_ context.Context, _ *testing.T, s *herald.Subscription[big]) {
-			time.Sleep(time.Hour)
-			s.Stats()
-		}},
-		"expired, seen by Run": {pub: []herald.PublishOption{herald.WithTTL(1)}, use: func(ctx context.Context, _ *testing.T, s *herald.Subscription[big]) {
-			s.Pause()
-			run(ok)(ctx, nil, s)
-			time.Sleep(time.Hour)
-		}},
-		"filtered": {view: func(topic *herald.Topic[big]) herald.View[big] {
-			return topic.Filter(func(herald.Message[big]) bool { return false })
-		}},
-		"a filter that panics": {view: func(topic *herald.Topic[big]) herald.View[big] {
-			return topic.Filter(func(herald.Message[big]) bool { panic("no") })
-		}},
+		// those that never got in
+		"dropped, the newest":         {opts(herald.WithOverflow(policy.DropNewest())), nil, nil},
+		"dropped, the lowest":         {opts(herald.WithOverflow(policy.DropOldest())), with(herald.WithPriority(herald.Low)), nil},
+		"refused":                     {opts(herald.WithOverflow(policy.Reject())), nil, nil},
+		"refused after a wait":        {opts(herald.WithOverflow(policy.Block(time.Second))), nil, nil},
+		"overflowed, nobody keeps it": {nil, nil, nil},
+		"filtered":                    {nil, with(herald.WithHeader("filter", "false")), nil},
+		"a filter that panics":        {nil, with(herald.WithHeader("filter", "panic")), nil},
 	} {
 		for _, busy := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/busy=%v", name, busy), func(t *testing.T) {
 				inBubble(t, func(ctx context.Context, t *testing.T) {
-					topic := newBus[big](t)
-					v := topic.Filter(func(herald.Message[big]) bool { return true })
-					if tt.view != nil {
-						v = tt.view(topic)
+					e := &estate{t: t, ctx: ctx, topic: newBus[big](t)}
+					e.sub = subscribe(t, e.topic.Filter(filterByHeader), "s",
+						append(opts(herald.WithCapacity(2), herald.WithRetry(policy.Never())), tt.opts...)...)
+					if busy || tt.end == nil {
+						e.again(herald.WithDelay(10 * time.Hour))
 					}
-					s := subscribe(t, v, "s", append(tt.opts, herald.WithRetry(policy.Never()))...)
-					if tt.first {
-						publishAll(t, topic, nil)
+					if tt.end == nil {
+						e.again()
 					}
-					w := publishWeak(ctx, topic, tt.pub...)
-					if busy {
-						again(herald.WithDelay(10*time.Hour))(ctx, t, topic)
-					}
-					if tt.then != nil {
-						tt.then(ctx, t, topic)
-					}
-					if tt.use != nil {
-						tt.use(ctx, t, s)
+					w := e.leave(tt.pub...)
+					if tt.end != nil {
+						tt.end(e)
 					}
 					synctest.Wait()
-					wantGone(t, name, w)
-					checkSound(t, s.Stats())
-					runtime.KeepAlive(s)
-					s.Discard()
+					wantGone(t, w)
+					checkSound(t, e.sub.Stats())
+					runtime.KeepAlive(e.sub)
+					e.sub.Discard()
 				})
 			})
 		}
+	}
+}
+
+// TestG36_DiscardedBehindOneInHand: what Discard drops is let go while a handler is under way, for as long as that takes.
+func TestG36_DiscardedBehindOneInHand(t *testing.T) {
+	for _, p := range []herald.Priority{herald.Low, herald.Normal, herald.High} {
+		inBubble(t, func(ctx context.Context, t *testing.T) {
+			e := &estate{t: t, ctx: ctx, topic: newBus[big](t)}
+			e.sub = subscribe(t, e.topic, "s")
+			e.again()
+			w := e.leave(herald.WithPriority(p))
+			e.again()
+			e.run(func(ctx context.Context, m herald.Message[big]) error {
+				if m.Payload == nil {
+					<-ctx.Done()
+				}
+				return nil
+			})
+			e.sub.Discard()
+			wantGone(t, w)
+			checkSound(t, e.sub.Stats())
+			runtime.KeepAlive(e.sub)
+		})
 	}
 }
 
@@ -212,7 +248,7 @@ func TestG36_ThePublishersContextIsLetGo(t *testing.T) {
 		wantEqual(t, true, ctx.Value(ctxKey("value")) != nil)
 		return nil
 	})
-	inBubble(t, func(_ context.Context, t *testing.T) { wantGone(t, "publisher's value", w) })
+	inBubble(t, func(_ context.Context, t *testing.T) { wantGone(t, w) })
 	runtime.KeepAlive(s)
 }
 

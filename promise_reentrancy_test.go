@@ -48,8 +48,10 @@ func TestG18_WaitingForOneself(t *testing.T) {
 	}
 	type key struct{}
 	derive := map[string]func(context.Context) (context.Context, context.CancelFunc){
-		"same":    func(ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} },
-		"timeout": func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, time.Minute) },
+		"same": func(ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} },
+		"timeout": func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, time.Minute)
+		},
 		"value": func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithValue(ctx, key{}, 1), func() {}
 		},

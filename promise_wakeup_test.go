@@ -12,9 +12,9 @@ import (
 	"github.com/heraldbus/herald/policy"
 )
 
-// line lets n publishers wait for room in a subscription that is full, in the order of their values, which begin with
+// queueUp lets n publishers wait for room in a subscription that is full, in the order of their values, which begin with
 // 100; the i-th has the priority of its turn.
-func line(ctx context.Context, t *testing.T, topic *herald.Topic[int], n int) []<-chan error {
+func queueUp(ctx context.Context, t *testing.T, topic *herald.Topic[int], n int) []<-chan error {
 	t.Helper()
 	var all []<-chan error
 	for i := range n {
@@ -36,7 +36,7 @@ func TestG09_FirstComeFirstServed(t *testing.T) {
 			for i := range capacity {
 				publishAll(t, topic, i)
 			}
-			waiting := line(ctx, t, topic, 12)
+			waiting := queueUp(ctx, t, topic, 12)
 			for served := 1; served <= len(waiting); served++ {
 				stepWith(t, s, func(context.Context, herald.Message[int]) error { return nil })
 				settle()
@@ -56,7 +56,7 @@ func TestG09_NobodyOvertakes(t *testing.T) {
 		topic := newBus[int](t)
 		s := subscribe(t, topic, "s", herald.WithCapacity(1), herald.WithOverflow(policy.Block(0)))
 		publishAll(t, topic, 1)
-		first := line(ctx, t, topic, 3)
+		first := queueUp(ctx, t, topic, 3)
 		var late <-chan error
 		stepWith(t, s, func(context.Context, herald.Message[int]) error {
 			late = background(func() error { return topic.Publish(ctx, 999, herald.WithPriority(herald.Critical)) })
@@ -84,7 +84,7 @@ func TestG09_RoomForSeveral(t *testing.T) {
 		topic := newBus[int](t)
 		s := subscribe(t, topic, "s", herald.WithCapacity(3), herald.WithOverflow(policy.Block(0)))
 		publishAll(t, topic, 1, 2, 3)
-		waiting := line(ctx, t, topic, 5)
+		waiting := queueUp(ctx, t, topic, 5)
 		s.Discard()
 		settle()
 		for i, w := range waiting {

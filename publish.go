@@ -3,8 +3,6 @@ package herald
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"time"
 )
 
 // Publish offers v to every subscription. nil means that all of them accepted
@@ -85,6 +83,12 @@ func (h *hub[T]) publish(ctx context.Context, r *roster[T], e *envelope, v *T) e
 	e.Seq = h.seq.Add(1)
 	var p *publishing
 	var bad []Refusal
+	returned := false
+	defer func() {
+		if !returned && p != nil { // user code called Goexit
+			p.giveUp(ErrHandlerExited)
+		}
+	}()
 	for _, s := range r.subs {
 		o, err := s.offer(e, v, &p)
 		if o == refused {
@@ -97,6 +101,7 @@ func (h *hub[T]) publish(ctx context.Context, r *roster[T], e *envelope, v *T) e
 	if p != nil {
 		bad = append(bad, p.wait(ctx)...)
 	}
+	returned = true
 	if bad != nil {
 		return &PublishError{Topic: h.origin.topic, Seq: e.Seq, Refused: bad}
 	}
@@ -121,12 +126,8 @@ func (s *Subscription[T]) offer(e *envelope, v *T, p **publishing) (outcome, err
 	key := e.Key
 	if s.view.keep != nil || s.view.key != nil {
 		keep, err := s.judge(e, v, &key)
-		switch {
-		case err != nil:
-			return c.doom(s.unheld(e, v, key), FilterFailed, err)
-		case !keep:
-			c.filtered.Add(1)
-			return taken, nil
+		if err != nil || !keep {
+			return s.reject(e, v, key, err)
 		}
 	}
 	c.mu.Lock()
@@ -142,6 +143,24 @@ func (s *Subscription[T]) offer(e *envelope, v *T, p **publishing) (outcome, err
 	nodeOf[T](it).payload = *v
 	c.limitAge(it)
 	return c.offer(it, p)
+}
+
+// reject ends an offer that the filter, or a panic in it, kept out.
+func (s *Subscription[T]) reject(e *envelope, v *T, key string, err error) (outcome, error) {
+	c := &s.core
+	c.mu.Lock()
+	closed := c.closed
+	if !closed && err == nil {
+		c.counts.filtered++
+	}
+	c.unlock()
+	if closed {
+		return absent, nil
+	}
+	if err != nil {
+		return c.doom(s.unheld(e, v, key), FilterFailed, err)
+	}
+	return taken, nil
 }
 
 // judge asks the filter and the key function.
@@ -226,105 +245,4 @@ func (c *core) aged(plain *rare) *rare {
 		c.plainAged = &r
 	}
 	return c.plainAged
-}
-
-// slowWait is how often a publish that waits says for whom.
-const slowWait = 5 * time.Second
-
-// wait waits until every waiter has its answer, and returns the refusals.
-func (p *publishing) wait(ctx context.Context) []Refusal {
-	if p.open.Add(-1) > 0 {
-		p.worker = workerOf(ctx)
-		stalls.enter(p)
-		p.sit(ctx)
-		stalls.leave(p)
-	}
-	var bad []Refusal
-	for _, w := range p.waiters {
-		if w.outcome == refused {
-			bad = append(bad, Refusal{w.core.name, w.err})
-		}
-	}
-	return bad
-}
-
-// sit waits for the answers, minding ctx, each Block's time, and the log.
-func (p *publishing) sit(ctx context.Context) {
-	report := later(clock(), slowWait)
-	timer := time.NewTimer(p.untilNext(report))
-	defer timer.Stop()
-	for {
-		select {
-		case <-p.done:
-			return
-		case <-ctx.Done():
-			p.giveUp(ended(ctx))
-			<-p.done
-			return
-		case <-timer.C:
-		}
-		now := clock()
-		for _, w := range p.waiters {
-			if w.until != 0 && w.until <= now {
-				w.core.lapse(w)
-			}
-		}
-		if report <= now {
-			report = later(now, slowWait)
-			p.report(now)
-		}
-		timer.Reset(p.untilNext(report))
-	}
-}
-
-// untilNext is how long until something is due: the end of a Block's time,
-// or the next report.
-func (p *publishing) untilNext(report int64) time.Duration {
-	next := report
-	for _, w := range p.waiters {
-		if w.until != 0 {
-			next = min(next, w.until)
-		}
-	}
-	return time.Duration(next - clock())
-}
-
-// giveUp takes the message back from wherever it still waits.
-func (p *publishing) giveUp(err error) {
-	for _, w := range p.waiters {
-		c := w.core
-		c.mu.Lock()
-		if !w.waits {
-			c.unlock()
-			continue
-		}
-		it := w.item
-		c.waiting.remove(w, refused, err)
-		c.refuse(it)
-		c.unlock()
-		p.answer()
-	}
-}
-
-// report logs for which handlers p waits.
-func (p *publishing) report(now int64) {
-	for _, w := range p.waiters {
-		c := w.core
-		c.mu.Lock()
-		waits := w.waits
-		attrs := []slog.Attr{
-			slog.String("topic", c.topic),
-			slog.String("subscription", c.name),
-			slog.Duration("waited", time.Duration(now-w.since)),
-			slog.Bool("paused", c.paused),
-			slog.Bool("consumed", c.consumer.kind != nobody || c.consumer.pulls > 0),
-		}
-		if r, ok := c.oldestRunning(); ok {
-			attrs = append(attrs, slog.Uint64("handling", r.Seq), slog.Duration("for", c.began.at(now).Sub(r.Since)))
-		}
-		c.unlock()
-		if waits {
-			c.logAttrs(slog.LevelWarn, "publish waits for room", attrs...)
-		}
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"log/slog"
 )
 
 // Receive waits for a message and returns it on lease. Several may wait at a
@@ -101,6 +102,7 @@ func (d *Delivery[T]) yieldTo(yield func(*Delivery[T]) bool) (more bool) {
 // lost it: nothing is left to do.
 func (d *Delivery[T]) unlessSettled(err error) {
 	if err != nil && !errors.Is(err, ErrSettled) && !errors.Is(err, ErrLeaseLost) {
-		d.core.log.Error("herald: delivery not settled", "error", errorText(err))
+		d.core.logMessage(slog.LevelError, "delivery not settled", d.Meta,
+			func() slog.Attr { return slog.String("error", errorText(err)) })
 	}
 }

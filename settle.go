@@ -79,7 +79,7 @@ func (c *core) decide(it *item, err error) (d policy.Decision, failed error) {
 
 // retry makes it wait for its next attempt.
 func (c *core) retry(it *item, d policy.Decision) {
-	c.logFailure(it, d.Delay)
+	m, err := it.Meta, it.err
 	c.mu.Lock()
 	now := clock()
 	ended := now
@@ -91,13 +91,14 @@ func (c *core) retry(it *item, d policy.Decision) {
 	c.removeRunning(it)
 	c.lane.Retry(&it.pos, later(ended, d.Delay), now)
 	c.unlock()
+	c.logFailure(m, err, d.Delay)
 }
 
 // bury ends it, which is running or has just left the lane, as dead: it
 // stays in flight until the dead-letter store has it, so that who waits for
 // quiet finds it there.
 func (c *core) bury(it *item, r Reason, cause error) {
-	putErr := ErrHandlerExited // unless Put returns
+	end := lost // unless Put returns
 	defer func() {
 		c.mu.Lock()
 		if r == Expired {
@@ -107,29 +108,40 @@ func (c *core) bury(it *item, r Reason, cause error) {
 			c.lane.Done(&it.pos)
 		}
 		c.counts.dead[r]++
-		c.countPut(putErr)
+		c.countPut(end)
 		c.spare.give(it)
 		c.unlock()
 	}()
-	putErr = c.put(it, r, cause)
+	end, _ = c.put(it, r, cause)
 }
 
+// A burial is what became of a dead letter.
+type burial uint8
+
+const (
+	kept    burial = iota
+	noStore        // there's no DeadLetterTo
+	lost           // its function failed or panicked
+)
+
 // put hands it to the dead-letter store, and logs where nobody keeps it.
-func (c *core) put(it *item, r Reason, cause error) error {
-	err := guard(func() error { return c.owner.put(it, r, cause) })
-	switch {
-	case err == nil:
-	case !errors.Is(err, errNoStore):
-		c.logPutFailure(it, r, err)
-	case r != Overflow:
-		c.logDead(it, r, cause)
+func (c *core) put(it *item, r Reason, cause error) (burial, error) {
+	if !c.hasStore {
+		if r != Overflow {
+			c.logDead(it.Meta, r, cause)
+		}
+		return noStore, nil
 	}
-	return err
+	if err := guard(func() error { return c.owner.put(it, r, cause) }); err != nil {
+		c.logPutFailure(it.Meta, r, err)
+		return lost, err
+	}
+	return kept, nil
 }
 
 // countPut counts a dead letter that the store did not take. mu is held.
-func (c *core) countPut(err error) {
-	if err != nil && !errors.Is(err, errNoStore) {
+func (c *core) countPut(b burial) {
+	if b == lost {
 		c.counts.putFailed++
 	}
 }

@@ -14,8 +14,9 @@ var stalls stallRegistry
 
 // A stallRegistry finds deadlocks (G19): sets of subscriptions of which each
 // is full and each worker waits for room in the set, or sleeps with nothing
-// ready. Such a state can only begin when a publish starts to wait or a worker
-// goes to sleep, so these two look for it.
+// ready. Such a state can only begin when a publish starts to wait, when a
+// worker goes to sleep, or when the last thing due later has come; so these
+// look for it, the last by the publishes that wait.
 //
 // mu is taken before any core's mutex, and only the holder of mu takes more
 // than one of those.
@@ -54,7 +55,7 @@ func (r *stallRegistry) leave(p *publishing) {
 	}
 }
 
-// check looks for a deadlock and ends it by refusing one publish.
+// check looks for deadlocks and ends each by refusing one publish.
 func (r *stallRegistry) check() {
 	if r.waiting.Load() == 0 {
 		return
@@ -63,9 +64,8 @@ func (r *stallRegistry) check() {
 	defer r.mu.Unlock()
 	set := lockAll(r.waits)
 	var a answers
-	stuck := set.stuck()
-	if p := stuck.victim(r.waits); p != nil {
-		a = stuck.refuse(p)
+	for c := set.circle(r.waits); c != nil; c = set.circle(r.waits) {
+		c.refuse(&a)
 	}
 	for c := range set {
 		c.mu.Unlock() // a message less that waits for room: nothing for unlock to do
@@ -142,56 +142,76 @@ func (s coreSet) holdsWaiter(w *waiter) bool {
 	return w.until == 0 || !more && !w.core.asks
 }
 
-// victim picks the publish that gets the error: the latest to wait.
-func (s coreSet) victim(ps []*publishing) *publishing {
+// A link of a circle: p, published in a handler of from, waits for room in to.
+type link struct {
+	from, to *core
+	p        *publishing
+}
+
+// circle returns a circle of waits in s, or nil. It begins with the latest
+// publish to wait, if that is on it.
+func (s coreSet) circle(ps []*publishing) circle {
+	stuck := s.stuck()
 	for _, p := range slices.Backward(ps) {
-		if s[p.worker.core] && s.holds(p) {
-			return p
+		l, ok := stuck.link(p.worker.core, p)
+		if !ok || !stuck[l.from] {
+			continue
+		}
+		path := circle{l}
+		for {
+			if i := slices.IndexFunc(path, func(on link) bool { return on.from == l.to }); i >= 0 {
+				return path[i:]
+			}
+			l = stuck.next(l.to)
+			path = append(path, l)
 		}
 	}
 	return nil
 }
 
-// refuse ends the waits of p in s with a DeadlockError.
-func (s coreSet) refuse(p *publishing) (a answers) {
-	for _, w := range p.waiters {
-		if !s.holdsWaiter(w) {
-			continue
-		}
-		c, it := w.core, w.item
-		err := &DeadlockError{Chain: s.chain(p.worker.core, c)}
-		a.add(c.waiting.remove(w, refused, err))
-		c.refuse(it)
+// link returns what p, published in from, waits for in s.
+func (s coreSet) link(from *core, p *publishing) (link, bool) {
+	i := slices.IndexFunc(p.waiters, s.holdsWaiter)
+	if i < 0 {
+		return link{}, false
 	}
-	return a
+	return link{from, p.waiters[i].core, p}, true
 }
 
-// chain names the circle that begins with from waiting for to.
-func (s coreSet) chain(from, to *core) []string {
-	names := []string{place(from.topic, from.name)}
-	seen := map[*core]bool{from: true}
-	for c := to; c != nil; c = s.next(c) {
-		names = append(names, place(c.topic, c.name))
-		if seen[c] {
-			break
-		}
-		seen[c] = true
-	}
-	return names
-}
-
-// next returns a core of s that a worker of c waits for.
-func (s coreSet) next(c *core) *core {
+// next returns a wait for room in s of a handler of c, which is in s too. As
+// somebody waits for room in c it's full, so not all its workers are asleep:
+// there's one.
+func (s coreSet) next(c *core) link {
 	for _, w := range c.consumer.workers {
 		for _, p := range w.blocked {
-			for _, wt := range p.waiters {
-				if s.holdsWaiter(wt) {
-					return wt.core
-				}
+			if l, ok := s.link(c, p); ok {
+				return l
 			}
 		}
 	}
-	return nil
+	panic("herald: stuck without waiting")
+}
+
+// A circle is a deadlock: the first link's to is the second's from, and so
+// on round to the first again.
+type circle []link
+
+// refuse ends the wait of the first link's publish.
+func (c circle) refuse(a *answers) {
+	names := make([]string, 0, len(c)+1)
+	on := coreSet{}
+	for _, l := range c {
+		names = append(names, place(l.from.topic, l.from.name))
+		on[l.from] = true
+	}
+	err := &DeadlockError{Chain: append(names, names[0])}
+	for _, w := range c[0].p.waiters {
+		if on.holdsWaiter(w) {
+			it := w.item
+			a.add(w.core.waiting.remove(w, refused, err))
+			w.core.refuse(it)
+		}
+	}
 }
 
 // checkOwn returns ErrDeadlock if ctx comes from a handler of c: it would

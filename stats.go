@@ -71,6 +71,7 @@ type TopicStats struct {
 // counts are the counters of a core. The core's mutex protects them.
 type counts struct {
 	accepted, refused, replayed   uint64
+	filtered                      uint64
 	delivered, discarded, retried uint64
 	putFailed                     uint64
 	dead                          [reasons]uint64
@@ -87,7 +88,7 @@ func (c *core) stats() SubStats {
 	n, plain := &c.counts, c.plain.cut()
 	s := SubStats{
 		Topic: c.topic, Name: c.name,
-		Filtered: c.filtered.Load(), Refused: n.refused, Accepted: n.accepted + c.plain.in, Replayed: n.replayed,
+		Filtered: n.filtered, Refused: n.refused, Accepted: n.accepted + c.plain.in, Replayed: n.replayed,
 		Delivered: n.delivered + plain.delivered, Discarded: n.discarded,
 		Queued:   uint64(c.lane.Queued()) + plain.queued,
 		Delayed:  uint64(c.lane.Delayed()),

@@ -171,9 +171,6 @@ func (s *Subscription[T]) newItem() *item {
 func nodeOf[T any](it *item) *node[T] { return it.node.(*node[T]) }
 
 func (s *Subscription[T]) put(it *item, r Reason, err error) error {
-	if s.view.put == nil {
-		return errNoStore
-	}
 	d := DeadLetter[T]{
 		Message:      nodeOf[T](it).message(),
 		Subscription: s.core.name,
@@ -192,9 +189,9 @@ func (s *Subscription[T]) put(it *item, r Reason, err error) error {
 }
 
 // checkPlan says what is wrong with the overflow policy.
-func (c *core) checkPlan(hasStore bool) error {
+func (c *core) checkPlan() error {
 	for a := c.plan; ; {
-		if a.Kind() == policy.KindDeadLetter && !hasStore {
+		if a.Kind() == policy.KindDeadLetter && !c.hasStore {
 			return fmt.Errorf("%w: policy.DeadLetter without DeadLetterTo", ErrOption)
 		}
 		then, ok := a.Then()

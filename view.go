@@ -90,7 +90,7 @@ func (v View[T]) subscribe(topic, name string, log *slog.Logger, opts []SubOptio
 	if err := s.wrap(cfg.middleware); err != nil {
 		return nil, err
 	}
-	if err := s.core.checkPlan(v.put != nil); err != nil {
+	if err := s.core.checkPlan(); err != nil {
 		return nil, err
 	}
 	s.home = &home[T]{}

@@ -187,7 +187,8 @@ func (s *Subscription[T]) inHand() Running {
 
 // dropPlain drops all that is queued in the plain lane and returns how many.
 // mu is held. The worker may be walking: from the moment of the swap on it
-// can't pick any of them, and it blanks its stash when it comes to the mutex.
+// touches only the message it has in hand, so the rest of its stash may be
+// blanked here; the chunks it puts in order when it comes to the mutex.
 func (s *Subscription[T]) dropPlain() int {
 	c, l := &s.core, &s.lane
 	for {
@@ -200,6 +201,7 @@ func (s *Subscription[T]) dropPlain() int {
 			continue
 		}
 		c.plain.discarded += n
+		l.blank(int(w/plainPick-l.base), w&plainBusy != 0)
 		l.base += n
 		l.open, l.spare = [lane.Levels]chain[T]{}, nil
 		c.plain.levels.Store(0)

@@ -109,10 +109,13 @@ func (c *core) ended(ctx context.Context) error {
 func (c *core) end(cause error) {
 	c.mu.Lock()
 	defer c.unlock()
-	if c.consumer.ending {
-		return
+	c.endLocked(cause)
+}
+
+func (c *core) endLocked(cause error) {
+	if !c.consumer.ending {
+		c.consumer.ending, c.consumer.cause = true, cause
 	}
-	c.consumer.ending, c.consumer.cause = true, cause
 }
 
 // serve handles messages until the Run ends. Where a handler's Goexit ends

@@ -12,7 +12,7 @@ import (
 var (
 	ErrClosed        = errors.New("herald: closed")
 	ErrFull          = errors.New("herald: queue full")
-	ErrBusy          = errors.New("herald: subscription has another consumer")
+	ErrBusy          = errors.New("herald: busy: there is another consumer")
 	ErrDeadlock      = errors.New("herald: deadlock")
 	ErrDisconnected  = errors.New("herald: disconnected, too slow")
 	ErrLeaseLost     = errors.New("herald: lease lost")

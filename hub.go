@@ -104,25 +104,32 @@ func (h *hub[T]) attach(r receiver) error {
 	return nil
 }
 
-// remove makes the topic forget r. It reports whether it was open here.
+// remove ends the offers to r. It reports whether there were any.
 func (h *hub[T]) remove(r receiver) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	next := *h.roster.Load()
-	var open, foreign, closing bool
+	var open, foreign bool
 	if s, ok := r.(*Subscription[T]); ok {
 		next.subs, open = without(next.subs, s)
 	}
 	next.foreign, foreign = without(next.foreign, r)
-	next.closing, closing = without(next.closing, r.base())
-	if !open && !foreign && !closing {
+	if !open && !foreign {
 		return false
 	}
-	if open || foreign {
-		delete(h.names, r.base().name)
-	}
+	delete(h.names, r.base().name)
 	h.roster.Store(&next)
-	return open || foreign
+	return true
+}
+
+// forget lets go of a subscription that was closed with the topic, and is
+// quiet now.
+func (h *hub[T]) forget(c *core) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	next := *h.roster.Load()
+	next.closing, _ = without(next.closing, c)
+	h.roster.Store(&next)
 }
 
 // without returns a copy of list that lacks x, and whether x was there.

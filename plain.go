@@ -93,7 +93,7 @@ type plainLane[T any] struct {
 	level  int                 // of the message in hand
 
 	// Under the mutex:
-	started int64               // clock when the walk began
+	started atomic.Int64        // clock at the start of the message in hand, or of one not long before; the worker's
 	base    uint64              // picks - index, of the chunk walked
 	walked  *chunk[T]           // the chunk walked; nil: none
 	stale   bool                // Discard emptied the stash; the consumer hasn't noticed
@@ -108,6 +108,7 @@ type chain[T any] struct{ first, last *chunk[T] }
 // used again: so Stats may read it beside the walking worker.
 type chunk[T any] struct {
 	after *chunk[T]
+	small bool
 	next  int
 	slots []Message[T] // len: filled so far, cap: size
 }
@@ -142,11 +143,13 @@ func (l *plainLane[T]) grow(ch *chain[T]) *chunk[T] {
 	if c != nil {
 		l.spare, c.after = c.after, nil
 	} else {
+		small := ch.first == nil
 		size := bigChunk
-		if ch.first == nil {
+		if small {
 			size = smallChunk
 		}
-		c = &chunk[T]{slots: make([]Message[T], 0, max(1, size/int(unsafe.Sizeof(Message[T]{}))))}
+		n := max(1, size/int(unsafe.Sizeof(Message[T]{})))
+		c = &chunk[T]{small: small, slots: make([]Message[T], 0, n)}
 	}
 	if ch.last == nil {
 		ch.first = c
@@ -243,7 +246,7 @@ func (l *plainLane[T]) tidy() {
 // trim lets go of spare chunks, but for a small one.
 func (l *plainLane[T]) trim() {
 	for c := l.spare; c != nil; c = c.after {
-		if cap(c.slots) <= max(1, smallChunk/int(unsafe.Sizeof(Message[T]{}))) {
+		if c.small {
 			c.after, l.spare = nil, c
 			return
 		}

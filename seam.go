@@ -12,7 +12,10 @@ func init() {
 	seam.SetKeeper = func(topic any, k seam.Keeper) { topic.(anyTopic).setKeeper(k) }
 	seam.Attach = func(topic, sub any) error { return topic.(anyTopic).attach(sub.(receiver)) }
 	seam.Detach = func(topic, sub any) { topic.(anyTopic).detach(sub.(receiver)) }
-	seam.NextEvent = func(sub any) (time.Duration, bool) { return sub.(receiver).base().untilNext() }
+	seam.Rest = func(sub any, wake chan struct{}) (time.Duration, bool, func()) {
+		return sub.(receiver).base().restOn(wake)
+	}
+	seam.EndRun = func(sub any, err error) bool { return sub.(receiver).base().endRun(err) }
 }
 
 // anyView, anyTopic and receiver are View, Topic and Subscription of any T.
@@ -45,13 +48,33 @@ func (s *Subscription[T]) offerAny(e *envelope, v any, p **publishing) (outcome,
 	return s.offer(e, &payload, p)
 }
 
-// untilNext is how long until the core has something to do by itself.
-func (c *core) untilNext() (time.Duration, bool) {
+// restOn is rest for a consumer that sleeps elsewhere, on wake; it minds the
+// next event itself.
+func (c *core) restOn(wake chan struct{}) (next time.Duration, ok bool, leave func()) {
+	s := &sleeper{token: wake}
+	leave = func() {
+		c.mu.Lock()
+		defer c.unlock()
+		c.sleepers.take(s)
+	}
+	c.mu.Lock()
+	defer c.unlock() // wakes s at once if a message is ready
+	at := c.lane.NextEvent()
+	c.sleepers.add(s, at)
+	if at == 0 {
+		return 0, false, leave
+	}
+	return max(0, time.Duration(at-clock())), true, leave
+}
+
+// endRun is end for somebody who isn't a worker. It reports whether a Run is
+// the consumer.
+func (c *core) endRun(cause error) bool {
 	c.mu.Lock()
 	defer c.unlock()
-	next := c.lane.NextEvent()
-	if next == 0 {
-		return 0, false
+	if c.consumer.kind != runs {
+		return false
 	}
-	return max(0, time.Duration(next-clock())), true
+	c.endLocked(cause)
+	return true
 }

@@ -53,9 +53,9 @@ type DropCounts struct {
 type Running struct {
 	Seq     uint64
 	Attempt int32
-	// Since is when the attempt began. Of messages that a Run with concurrency
-	// 1 handles one right after the other it's when the first of them, up to some
-	// dozens before, began: the clock isn't read for each.
+	// Since is when the attempt began. Where a Run with concurrency 1 works
+	// off a long queue it may be when one of the messages before it, some dozens
+	// at the most, began: the clock isn't read for each of those.
 	Since time.Time
 }
 

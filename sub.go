@@ -60,7 +60,8 @@ func (s *Subscription[T]) Run(ctx context.Context, h Handler[T]) error {
 // Step handles the next message on the caller's goroutine, if one is ready:
 // ok reports whether. It never waits. Its error is the cause of ctx, [ErrBusy], or
 // that of policy.Stop; the handler's own is the retry policy's business. A
-// message that failed stays in flight until its next attempt is due. Step is
+// message that failed stays in flight until its next attempt is due. After
+// policy.Stop(nil) it's (true, nil) with the message back in its place. Step is
 // for tests and for programs that schedule themselves.
 func (s *Subscription[T]) Step(ctx context.Context, h Handler[T]) (ok bool, err error) {
 	if err := s.core.checkCall("step", ctx, h == nil); err != nil {
@@ -147,7 +148,11 @@ func (s *Subscription[T]) detach() {
 	s.view.source.Remove(s)
 }
 
-func (s *Subscription[T]) forget() { s.view.source.Remove(s) }
+func (s *Subscription[T]) forget() {
+	if h, ok := s.view.source.(*hub[T]); ok {
+		h.forget(&s.core)
+	}
+}
 
 // A node is the typed form of an item.
 type node[T any] struct {

@@ -107,7 +107,7 @@ func (s *Subscription[T]) append(m *Meta, v *T) {
 func (s *Subscription[T]) begin(w *worker, level int) {
 	w.word = s.core.pickPlain(plainBusy) &^ plainAttention // so that with attention set no swap succeeds
 	s.lane.take(&s.core.plain, level)
-	s.lane.started = clock()
+	s.lane.started.Store(clock())
 	s.lane.base = s.core.plain.picks() - uint64(s.lane.walked.next)
 }
 
@@ -137,6 +137,9 @@ func (s *Subscription[T]) walk(w *worker, h Handler[T]) error {
 			return nil
 		}
 		word = more
+		if c.small { // few are queued: there's time to say exactly when each began
+			l.started.Store(clock())
+		}
 		c.next++
 		l.picked[l.level]++
 	}
@@ -158,7 +161,7 @@ func (s *Subscription[T]) adopt() *item {
 	it := c.spare.take(s)
 	it.Meta = m.Meta
 	nodeOf[T](it).payload = m.Payload
-	it.started = l.started
+	it.started = l.started.Load()
 	it.pos.Priority = int8(m.Priority)
 	c.lane.Adopt(&it.pos, l.picked[l.level]-1)
 	c.addRunning(it)
@@ -171,7 +174,7 @@ func (s *Subscription[T]) adopt() *item {
 func (s *Subscription[T]) takePlain(level int) *item {
 	s.core.pickPlain(0)
 	s.lane.take(&s.core.plain, level)
-	s.lane.started = clock()
+	s.lane.started.Store(clock())
 	it := s.adopt()
 	s.lane.tidy()
 	return it
@@ -182,7 +185,7 @@ func (s *Subscription[T]) takePlain(level int) *item {
 func (s *Subscription[T]) inHand() Running {
 	l := &s.lane
 	m := &l.walked.slots[s.core.plain.picks()-l.base-1]
-	return Running{Seq: m.Seq, Attempt: 1, Since: s.core.began.at(l.started)}
+	return Running{Seq: m.Seq, Attempt: 1, Since: s.core.began.at(l.started.Load())}
 }
 
 // dropPlain drops all that is queued in the plain lane and returns how many.

@@ -27,7 +27,7 @@ type Broker struct {
 	names    map[string]*member // open ones
 	listed   []*member          // all members in order of their making, never written; nil: to be made
 	tidyAt   int                // number of members at which to tidy
-	wake     chan struct{}      // of the Run or RunUntilIdle under way; nil: none
+	shift    *shift             // the Run or RunUntilIdle under way; nil: none
 }
 
 // New makes a broker. A bad option is an error that wraps

@@ -61,15 +61,18 @@ func (b *Broker) employ(m *member, closed bool) error {
 		return fmt.Errorf("%w: it's this broker", herald.ErrBusy)
 	case there != nil:
 		there.handler = m.handler
+		b.hireLocked(there)
 		return nil
 	}
-	if err := b.admitsLocked(m.name); err != nil && !closed {
+	if closed {
+		b.joinLocked(m)
+		return nil
+	}
+	if err := b.admitsLocked(m.name); err != nil {
 		return err
 	}
 	b.joinLocked(m)
-	if closed {
-		b.unnameLocked(m)
-	}
+	b.names[m.name] = m
 	return nil
 }
 

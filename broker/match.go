@@ -101,6 +101,7 @@ func (b *Broker) join(m *member) error {
 	}
 	b.patterns.Add(m.pattern, m)
 	b.joinLocked(m)
+	b.names[m.name] = m
 	return nil
 }
 

@@ -30,7 +30,6 @@ type member struct {
 
 	// Protected by the broker's mutex:
 	handler *handler // nil: not the broker's business
-	running bool     // a Run has a dispatcher for it
 	awaited bool     // was open at the broker's Close
 }
 
@@ -111,7 +110,9 @@ func (b *Broker) claim(name string, sub any) error {
 	if err := b.admitsLocked(name); err != nil {
 		return err
 	}
-	b.joinLocked(&member{sub: sub.(subscription), name: name})
+	m := &member{sub: sub.(subscription), name: name}
+	b.joinLocked(m)
+	b.names[name] = m
 	return nil
 }
 
@@ -133,14 +134,17 @@ func (b *Broker) admitsLocked(name string) error {
 	return nil
 }
 
-// joinLocked makes m an open member.
+// joinLocked makes m a member; its name is the caller's business.
 func (b *Broker) joinLocked(m *member) {
 	if b.members == nil {
 		b.members, b.names = map[subscription]*member{}, map[string]*member{}
 	}
 	m.number = b.nextNumberLocked()
-	b.members[m.sub], b.names[m.name] = m, m
+	b.members[m.sub] = m
 	b.listed = nil
+	if m.handler != nil {
+		b.hireLocked(m)
+	}
 }
 
 // leave takes its name, and its topics if it has a pattern, from a member

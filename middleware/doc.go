@@ -33,7 +33,7 @@
 // All of it is inside of retries, expiry and leases: what is wrapped is one
 // attempt, so a message that is tried three times goes through three times.
 // Consumers that pull, by Receive or Messages, make their attempts themselves,
-// and nothing of this happens there.
+// and nothing of this happens there. RunBatch and middleware exclude each other.
 //
 // # Sharing
 //

@@ -43,7 +43,13 @@ var (
 	// that U implements. Detach ends that; idempotent.
 	Attach func(topic, sub any) error
 	Detach func(topic, sub any)
-	// NextEvent returns how long until something becomes due in a
-	// *herald.Subscription[T]; false: nothing will by itself.
-	NextEvent func(sub any) (time.Duration, bool)
+	// Rest puts a value into wake, a channel of size 1, once a
+	// *herald.Subscription[T] has something to do other than what becomes due in
+	// next by itself (ok false: nothing will). leave ends that, and must be
+	// called before anybody consumes from it again.
+	Rest func(sub any, wake chan struct{}) (next time.Duration, ok bool, leave func())
+	// EndRun makes the Run that consumes a *herald.Subscription[T] return err
+	// once its handlers have returned, as policy.Stop does. It reports whether
+	// there is one.
+	EndRun func(sub any, err error) bool
 )

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -46,11 +47,8 @@ func (b *Broker) RunUntilIdle(ctx context.Context) (handled int, err error) {
 			continue
 		}
 		members = slices.DeleteFunc(members, s.dismiss)
-		wait, ok := untilNext(members)
-		if !ok {
-			return handled, nil
-		}
-		if err := s.sleep(ctx, wait); err != nil {
+		more, err := s.rest(ctx, members)
+		if err != nil || !more {
 			return handled, err
 		}
 	}
@@ -80,29 +78,28 @@ func (s *shift) dismiss(m *member) bool {
 	return over
 }
 
-// untilNext is how long until the first of members has something to do by
-// itself.
-func untilNext(members []*member) (wait time.Duration, ok bool) {
+// rest waits until one of members has something to do, or there's something
+// new. It returns false where nothing is to be expected.
+func (s *shift) rest(ctx context.Context, members []*member) (more bool, err error) {
+	wait := time.Duration(math.MaxInt64)
 	for _, m := range members {
-		if m.sub.Stats().Paused {
-			continue
-		}
-		if next, will := seam.NextEvent(m.sub); will && (!ok || next < wait) {
-			wait, ok = next, true
+		next, ok, leave := seam.Rest(m.sub, s.wake)
+		defer leave()
+		if ok {
+			wait = min(wait, next)
+			more = more || !m.sub.Stats().Paused
 		}
 	}
-	return wait, ok
-}
-
-// sleep waits so long, or until there's something new.
-func (s *shift) sleep(ctx context.Context, wait time.Duration) error {
+	if !more {
+		return s.poked(), nil
+	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
-	case <-timer.C:
 	case <-s.wake:
+	case <-timer.C:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return false, context.Cause(ctx)
 	}
-	return nil
+	return true, nil
 }

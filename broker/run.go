@@ -2,13 +2,14 @@ package broker
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"sync/atomic"
+	"maps"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/heraldbus/herald"
+	"github.com/heraldbus/herald/internal/seam"
 )
 
 // Run lets the handlers of [Handle] and [Attach] handle messages, each
@@ -30,55 +31,102 @@ func (b *Broker) Run(ctx context.Context) error {
 		return err
 	}
 	defer s.end()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	r := &run{shift: s, stop: cancel}
-	over := r.supervise(ctx)
-	cause := context.Cause(ctx)
+	r := &run{shift: s, stopped: make(chan struct{}), active: map[*member]context.CancelCauseFunc{}}
+	err = r.supervise(ctx)
 	_ = r.group.Wait() // dispatchers say what there is to say by stop
-	if over || errors.Is(cause, errStop) {
+	if err == errStop {
 		return nil
 	}
-	return cause
+	return err
 }
 
 // A run is a call of Run. Its group has one dispatcher for each subscription.
 type run struct {
 	*shift
-	stop   context.CancelCauseFunc // ends it; the first cause counts
-	group  errgroup.Group
-	active atomic.Int64 // dispatchers
+	group   errgroup.Group
+	stopped chan struct{} // closed when cause is set
+
+	mu     sync.Mutex                          // protects all below; nothing else is locked while it's held
+	active map[*member]context.CancelCauseFunc // dispatchers, and how to cancel them
+	cause  error                               // why Run ends early; nil: it doesn't
 }
 
-// supervise starts a dispatcher for each handled subscription, until there's
-// none left nor will be (true), or ctx ends.
-func (r *run) supervise(ctx context.Context) (over bool) {
-	for ctx.Err() == nil {
+// supervise starts a dispatcher for each handled subscription. It returns
+// what Run does, once there's none left nor will be, or all have been told to
+// end.
+func (r *run) supervise(ctx context.Context) error {
+	for {
 		fresh, done := r.recruit()
-		r.active.Add(int64(len(fresh)))
 		for _, m := range fresh {
-			r.group.Go(func() error {
-				r.dispatch(ctx, m)
-				return nil
-			})
+			r.start(ctx, m)
 		}
-		if done && r.active.Load() == 0 {
-			return ctx.Err() == nil
+		if n, cause := r.status(); done && n == 0 {
+			return cause
 		}
 		select {
 		case <-r.wake:
 		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-r.stopped:
+			return r.endAll()
 		}
 	}
-	return false
+}
+
+func (r *run) start(ctx context.Context, m *member) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	r.mu.Lock()
+	r.active[m] = cancel
+	r.mu.Unlock()
+	r.group.Go(func() error {
+		defer cancel(nil)
+		r.dispatch(ctx, m)
+		return nil
+	})
+}
+
+func (r *run) status() (active int, cause error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.active), r.cause
+}
+
+// stop ends the broker's Run. The first cause counts.
+func (r *run) stop(cause error) {
+	r.mu.Lock()
+	first := r.cause == nil
+	if first {
+		r.cause = cause
+	}
+	r.mu.Unlock()
+	if first {
+		close(r.stopped)
+	}
+}
+
+// endAll tells the dispatchers to end, and returns the cause. Handlers under
+// way finish undisturbed; only a dispatcher that hasn't come as far as handling
+// anything is cancelled.
+func (r *run) endAll() error {
+	r.mu.Lock()
+	active, cause := maps.Clone(r.active), r.cause
+	r.mu.Unlock()
+	for m, cancel := range active {
+		if !seam.EndRun(m.sub, cause) {
+			cancel(cause)
+		}
+	}
+	return cause
 }
 
 // dispatch runs one subscription until it's over, or the broker's Run.
 func (r *run) dispatch(ctx context.Context, m *member) {
 	err := herald.ErrHandlerExited // unless its Run returns: then a handler's Goexit is ending this goroutine
 	defer func() {
-		r.conclude(m, err)
-		r.active.Add(-1)
+		r.conclude(ctx, m, err)
+		r.mu.Lock()
+		delete(r.active, m)
+		r.mu.Unlock()
 		r.poke()
 	}()
 	err = m.handler.run(ctx)
@@ -86,19 +134,23 @@ func (r *run) dispatch(ctx context.Context, m *member) {
 
 // conclude draws the conclusion from the end of a subscription's Run: either
 // the subscription is over, or the broker's Run is.
-func (r *run) conclude(m *member, err error) {
+func (r *run) conclude(ctx context.Context, m *member, err error) {
 	stats := m.sub.Stats()
-	switch {
+	over := isOver(stats)
+	if over {
+		r.broker.forget(m)
+	}
+	switch exited := err == herald.ErrHandlerExited; {
 	case isDisconnected(err):
 		r.broker.warn("subscription disconnected, too slow",
 			slog.String("topic", stats.Topic), slog.String("subscription", stats.Name))
-		r.broker.forget(m)
-	case isOver(stats) && (err == nil || err == herald.ErrHandlerExited):
-		r.broker.forget(m)
+	case over && (exited || err == nil):
+	case exited && ctx.Err() != nil:
+		r.stop(context.Cause(ctx))
+	case exited:
+		r.stop(fail("run", stats.Topic, stats.Name, err)) // it was policy.Stop, of which we don't know the error
 	case err == nil:
 		r.stop(errStop) // it was policy.Stop(nil)
-	case err == herald.ErrHandlerExited:
-		r.stop(fail("run", stats.Topic, stats.Name, err)) // if it's for another reason than ctx, we can't know
 	default:
 		r.stop(err)
 	}

@@ -77,3 +77,13 @@ func (s *shift) poke() {
 	default: // it's told already
 	}
 }
+
+// poked reports whether somebody poked since it was last asked.
+func (s *shift) poked() bool {
+	select {
+	case <-s.wake:
+		return true
+	default:
+		return false
+	}
+}

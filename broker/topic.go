@@ -202,7 +202,8 @@ func (b *Broker) listTopics() []*topic {
 }
 
 // inOrder sorts, so that what the broker does depends on no map.
-func inOrder[E any](seq iter.Seq[E], order func(a, b E) int) []E { return slices.SortedFunc(seq, order) }
+func inOrder[E any](seq iter.Seq[E], order func(a, b E) int) []E {
+	return slices.SortedFunc(seq, order)
+}
 
 func (t *topic) order(o *topic) int { return cmp.Compare(t.number, o.number) }
-

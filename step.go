@@ -1,0 +1,68 @@
+package herald
+
+import "context"
+
+// step is Step without its type.
+func (c *core) step(ctx context.Context, call calls) (ok bool, err error) {
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	w := newWorker(ctx, c, call)
+	if err := c.attach(steps, w); err != nil {
+		return false, c.fail("step", err)
+	}
+	defer c.part()
+	it := w.glance()
+	if it == nil {
+		return false, nil
+	}
+	return true, w.attempt(ctx, it)
+}
+
+// glance returns the next message to handle, or nil: it doesn't wait.
+func (w *worker) glance() *item {
+	c := w.core
+	c.mu.Lock()
+	for k := c.poll(); !k.none(); k = c.poll() {
+		c.unlock()
+		c.tend(k)
+		c.mu.Lock()
+	}
+	it := c.pick()
+	if it == nil {
+		c.trim()
+	}
+	c.unlock()
+	return it
+}
+
+// attempt handles one message on the caller's goroutine and returns what
+// Step does.
+func (w *worker) attempt(ctx context.Context, it *item) (err error) {
+	defer func() {
+		if w.cur == nil {
+			return
+		}
+		if w.core.cfg.crash && !goexiting() {
+			w.abandon()
+			return
+		}
+		failed := attemptError(recover())
+		err = w.verdict(ctx, w.broken(), failed)
+	}()
+	w.cur = it
+	err = w.call.item(w.contextFor(&it.Meta), w)
+	w.cur = nil
+	return w.verdict(ctx, it, err)
+}
+
+func (w *worker) verdict(ctx context.Context, it *item, failed error) error {
+	stop, cause := w.core.settle(ctx, it, failed)
+	switch {
+	case stop:
+		return cause
+	case failed != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return nil
+}

@@ -83,9 +83,14 @@ func (c *core) endLocked(cause error) {
 	}
 }
 
+// errZeroSubscription is the error of a Subscription that isn't one.
+var errZeroSubscription = fmt.Errorf("%w: a Subscription that Subscribe did not make", ErrOption)
+
 // checkCall says what is wrong with the arguments of a consuming call.
 func (c *core) checkCall(op string, ctx context.Context, noHandler bool) error {
 	switch {
+	case c.owner == nil:
+		return c.fail(op, errZeroSubscription)
 	case ctx == nil:
 		return c.fail(op, fmt.Errorf("%w: nil context", ErrOption))
 	case noHandler:

@@ -159,6 +159,7 @@ func (c *core) unlock() {
 		return
 	}
 	admitted := c.admit()
+	watcher := c.watchful()
 	var over chan struct{}
 	forget, all := false, false
 	if c.isQuiet() {
@@ -177,6 +178,9 @@ func (c *core) unlock() {
 	c.mu.Unlock()
 
 	admitted.answered()
+	if watcher != nil {
+		watcher.wake()
+	}
 	if wake != nil {
 		wake.wake()
 	}

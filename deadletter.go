@@ -3,7 +3,6 @@ package herald
 import (
 	"context"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -61,6 +60,9 @@ func (d DeadLetter[T]) Replay(ctx context.Context) error {
 	if d.ticket == nil {
 		return d.fail(ErrClosed)
 	}
+	if d.rare == nil || !d.Priority.Valid() {
+		return d.fail(fmt.Errorf("%w: a message that was not published, or a priority of %d", ErrOption, d.Priority))
+	}
 	if err := d.ticket.use(&d.Message); err != nil {
 		return d.fail(err)
 	}
@@ -76,8 +78,7 @@ func (d DeadLetter[T]) fail(err error) error {
 
 // A ticket is the one way home of a dead letter and its copies.
 type ticket[T any] struct {
-	mu   sync.Mutex // one replay at a time; taken before a core's mutex
-	used atomic.Bool
+	used atomic.Bool // set under the mutex of the one core it leads to, so of concurrent replays one wins
 	home *home[T]
 }
 
@@ -88,8 +89,6 @@ type home[T any] struct {
 }
 
 func (t *ticket[T]) use(m *Message[T]) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.used.Load() {
 		return ErrSettled
 	}
@@ -97,9 +96,38 @@ func (t *ticket[T]) use(m *Message[T]) error {
 	if s == nil {
 		return ErrClosed
 	}
-	if err := s.replay(m); err != nil {
-		return err
+	return s.replay(m, &t.used)
+}
+
+// replay takes m in as a message that comes back from a dead letter, unless
+// used says that it came back before. used is set before anybody can see the
+// message, so that a store that keeps the letter knows that it's gone.
+func (s *Subscription[T]) replay(m *Message[T], used *atomic.Bool) error {
+	c := &s.core
+	back := *m.rare
+	back.replays++
+	back.ttl, back.expires = 0, 0
+	c.mu.Lock()
+	c.sweep()
+	if used.Load() {
+		c.unlock()
+		return ErrSettled
 	}
-	t.used.Store(true)
+	if c.closed {
+		c.unlock()
+		return ErrClosed
+	}
+	if c.crowded() {
+		c.unlock()
+		return ErrFull
+	}
+	used.Store(true)
+	it := c.spare.take(c.owner)
+	it.Meta = m.Meta
+	it.Attempt, it.rare = 0, &back
+	nodeOf[T](it).payload = m.Payload
+	c.counts.replayed++
+	c.accept(it)
+	c.unlock()
 	return nil
 }

@@ -47,7 +47,7 @@ func (d *Delivery[T]) Release() error {
 func (d *Delivery[T]) Extend(dur time.Duration) error {
 	switch {
 	case d.core == nil:
-		return errNoDelivery
+		return &Error{Op: "extend", Err: errNoDelivery}
 	case dur <= 0:
 		return d.core.fail("extend", fmt.Errorf("%w: %v is not positive", ErrOption, dur))
 	case d.settled.Load():
@@ -73,7 +73,7 @@ var errNoDelivery = fmt.Errorf("%w: a Delivery that was not received", ErrOption
 func (d *Delivery[T]) claim(op string) error {
 	switch {
 	case d.core == nil:
-		return errNoDelivery
+		return &Error{Op: op, Err: errNoDelivery}
 	case !d.settled.CompareAndSwap(false, true):
 		return d.core.fail(op, ErrSettled)
 	case !d.core.claim(d.item, d.lease):

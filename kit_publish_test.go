@@ -251,7 +251,7 @@ func settle() { synctest.Wait() }
 // given less, so that a fault costs seconds and not minutes.
 const (
 	patience     = 10 * time.Second
-	lessPatience = time.Second
+	lessPatience = 3 * time.Second
 )
 
 var hasHung atomic.Bool

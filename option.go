@@ -79,8 +79,8 @@ func WithPublisherValues() TopicOption {
 // debug. Payloads are never logged.
 func WithLogger(log *slog.Logger) TopicOption {
 	return TopicOption{func(c *topicConfig) error {
-		if log == nil {
-			return fmt.Errorf("%w: nil logger", ErrOption)
+		if log == nil || log.Handler() == nil {
+			return fmt.Errorf("%w: nil logger, or a zero one", ErrOption)
 		}
 		c.log = log
 		return nil

@@ -167,7 +167,7 @@ func checkPolicy(what string, p any) error {
 	if !ok {
 		return nil
 	}
-	if err := v.Validate(); err != nil {
+	if err := guard(v.Validate); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrOption, what, err)
 	}
 	return nil

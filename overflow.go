@@ -123,8 +123,7 @@ func (c *core) block(it *item, a policy.Action, p **publishing) (outcome, error)
 		return refused, fmt.Errorf("%w: %w: %d publishers wait for room", ErrFull, ErrLimit, maxWaiting)
 	}
 	if *p == nil {
-		*p = &publishing{done: make(chan struct{}, 1)}
-		(*p).open.Store(1)
+		*p = newPublishing()
 	}
 	w := &waiter{core: c, item: it, publish: *p, plan: a, since: clock()}
 	w.until = limit(w.since, a)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -158,6 +159,33 @@ func TestG13_WhatRunReturns(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestG13_TheEndOfRunsContextIsAbrupt: no handler starts after it, whatever waits, and an attempt that fails after it
+// doesn't count. (G33)
+func TestG13_TheEndOfRunsContextIsAbrupt(t *testing.T) {
+	for _, n := range []int{1, 3} {
+		r := newRig(t, herald.WithConcurrency(n), herald.WithRetry(policy.Never()))
+		publishAll(t, r.topic, "a", "b", "c", "d", "e")
+		for _, consume := range []func(context.Context, herald.Handler[string]) error{
+			r.sub.Run,
+			func(ctx context.Context, h herald.Handler[string]) error { _, err := r.sub.Step(ctx, h); return err },
+		} {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			var started atomic.Int32
+			err := consume(ctx, func(context.Context, herald.Message[string]) error {
+				cancel(errBoom)
+				if started.Add(1) > int32(n) {
+					t.Error("a handler started after the end")
+				}
+				return errors.New("never mind")
+			})
+			wantErr(t, "the consumer", err, errBoom)
+		}
+		wantTally(t, r.sub, tally{Offered: 5, Accepted: 5, Queued: 5})
+		r.steps(r.handle(func(m herald.Message[string]) error { wantEqual(t, int32(1), m.Attempt); return nil }))
+		r.wantSeen("a b c d e")
 	}
 }
 

@@ -109,6 +109,43 @@ func TestG17_WithoutRunsCauseThereIsNone(t *testing.T) {
 	}
 }
 
+// An ownContext is a context of the user's own, which has no cause but its error.
+type ownContext struct {
+	context.Context
+	done chan struct{}
+}
+
+func (c ownContext) Done() <-chan struct{} { return c.done }
+
+func (c ownContext) Err() error {
+	select {
+	case <-c.done:
+		return errBoom
+	default:
+		return nil
+	}
+}
+
+// TestG17_AContextOfOnesOwnKeepsItsCause: where Run's context is none of the standard library's, its end is its error,
+// not the publisher's cause.
+func TestG17_AContextOfOnesOwnKeepsItsCause(t *testing.T) {
+	r := newRigOn(t, newBus[string](t, herald.WithPublisherValues()))
+	publisher, end := context.WithCancelCause(t.Context())
+	wantErr(t, "Publish", r.topic.Publish(publisher, "a"), nil)
+	end(errors.New("the publisher's cause"))
+	run := ownContext{context.Background(), make(chan struct{})}
+	ok, err := r.sub.Step(run, func(ctx context.Context, _ herald.Message[string]) error {
+		close(run.done)
+		if context.Cause(ctx) != errBoom {
+			t.Errorf("the cause is %v, want %v", context.Cause(ctx), errBoom)
+		}
+		return nil
+	})
+	if !ok || err != nil {
+		t.Errorf("Step says %v, %v", ok, err)
+	}
+}
+
 // TestG17_CostsNothingPerMessage: from Publish to the end of the handler nothing is allocated, however wide the fan-out.
 func TestG17_CostsNothingPerMessage(t *testing.T) {
 	topic := newBus[int](t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -14,16 +15,19 @@ import (
 	"github.com/heraldbus/herald/policy"
 )
 
+// An ownPublish is what the handler of s publishes.
+type ownPublish func(ctx context.Context, s *herald.Subscription[int]) error
+
 // fillOwn makes a subscription with one message queued and a handler that publishes another, which waits. The channel
 // returned gets what that Publish says.
-func fillOwn(ctx context.Context, t *testing.T, topic *herald.Topic[int], publish func(context.Context) error, opts ...herald.SubOption,
+func fillOwn(ctx context.Context, t *testing.T, topic *herald.Topic[int], publish ownPublish, opts ...herald.SubOption,
 ) (s *herald.Subscription[int], published, ran <-chan error) {
 	t.Helper()
 	s = subscribe(t, topic, "s", append(blocking(0), opts...)...)
 	result := make(chan error, 1)
 	ran = running(ctx, s, func(ctx context.Context, m herald.Message[int]) error {
 		if m.Payload == 0 {
-			result <- publish(ctx)
+			result <- publish(ctx, s)
 		}
 		return nil
 	})
@@ -55,7 +59,7 @@ func TestG19_FoundWhenItComesAbout(t *testing.T) {
 		bubble(t, what, func(ctx context.Context, t *testing.T) {
 			topic := newBus[int](t)
 			start := time.Now()
-			s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context) error {
+			s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context, _ *herald.Subscription[int]) error {
 				wantErr(t, "first Publish", topic.Publish(ctx, 1, c.queued...), nil)
 				return topic.Publish(ctx, 2)
 			}, c.opts...)
@@ -72,7 +76,7 @@ func TestG19_ExpiryMakesRoom(t *testing.T) {
 	inBubble(t, func(ctx context.Context, t *testing.T) {
 		topic := newBus[int](t)
 		start := time.Now()
-		s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context) error {
+		s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context, _ *herald.Subscription[int]) error {
 			wantErr(t, "first Publish", topic.Publish(ctx, 1, herald.WithTTL(time.Second)), nil)
 			return topic.Publish(ctx, 2)
 		})
@@ -88,8 +92,7 @@ func TestG19_ExpiryMakesRoom(t *testing.T) {
 func TestG19_FoundAtResumeAndRun(t *testing.T) {
 	inBubble(t, func(ctx context.Context, t *testing.T) {
 		topic := newBus[int](t)
-		var s *herald.Subscription[int]
-		s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context) error {
+		s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context, s *herald.Subscription[int]) error {
 			s.Pause()
 			publishAll(t, topic, 1)
 			return topic.Publish(ctx, 2)
@@ -145,7 +148,7 @@ func TestG19_WaitsDeepDown(t *testing.T) {
 			inner := subscribe(t, second, "inner")
 			publishAll(t, second, 0)
 			start := time.Now()
-			s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context) error {
+			s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context, _ *herald.Subscription[int]) error {
 				publishAll(t, topic, 1)
 				return publish(ctx, topic, inner)
 			})
@@ -256,6 +259,7 @@ func TestG19_AnythingEnds(t *testing.T) {
 						again = again || n.Queued+n.InFlight > 0 || n.Waiting > 0
 					}
 				}
+				runtime.Gosched()
 			}
 			for _, topic := range all {
 				topic.Close()

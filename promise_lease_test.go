@@ -49,6 +49,20 @@ func TestG26_ExpiryWakesAWaitingReceive(t *testing.T) {
 	})
 }
 
+// TestG26_TheDelayBeginsAtTheEndOfTheLease: not when somebody notices it.
+func TestG26_TheDelayBeginsAtTheEndOfTheLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, herald.WithLease(5*time.Second), herald.WithRetry(policy.Schedule{5 * time.Second, 5 * time.Second}))
+		r.publish("a")
+		r.receive()
+		time.Sleep(8 * time.Second)
+		r.receive()
+		time.Sleep(time.Minute) // both are over
+		_ = r.receive().Ack()
+		r.wantTrace("a#1@0s a#2@10s a#3@1m10s")
+	})
+}
+
 // TestG26_AStaleDeliveryHasNoEffect: after the end of its lease, at that very moment too, whatever is done with a
 // delivery is ErrLeaseLost, whether the message waits, is with somebody else, or is done; a moment before it counts.
 func TestG26_AStaleDeliveryHasNoEffect(t *testing.T) {

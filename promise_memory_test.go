@@ -58,6 +58,26 @@ func TestG35_AMessageIsTheHandlersOwn(t *testing.T) {
 	}
 }
 
+// TestG35_HeadersAreImmutable: those that one publish gets and adds to serve the next one as they were.
+func TestG35_HeadersAreImmutable(t *testing.T) {
+	r := newRig(t)
+	shared := herald.NewHeaders(map[string]string{"a": "1", "b": "1"})
+	for _, o := range [][]herald.PublishOption{
+		{herald.WithHeaders(shared), herald.WithHeader("a", "2")},
+		{herald.WithHeaders(shared), herald.WithHeaders(herald.NewHeaders(map[string]string{"b": "2", "c": "2"}))},
+		{herald.WithHeaders(shared)},
+	} {
+		r.publish("m", o...)
+	}
+	var got []string
+	r.steps(func(_ context.Context, m herald.Message[string]) error {
+		h := m.Headers()
+		got = append(got, h.Get("a")+h.Get("b")+h.Get("c"))
+		return nil
+	})
+	wantEqual(t, []string{"21", "122", "11"}, got)
+}
+
 // TestG35_ThePayloadIsShared: where it's a pointer, all subscriptions have the same one.
 func TestG35_ThePayloadIsShared(t *testing.T) {
 	topic := newBus[*int](t)

@@ -24,8 +24,7 @@ func stillWaits(t *testing.T, published <-chan error) {
 func TestG19_NotWhilePaused(t *testing.T) {
 	inBubble(t, func(ctx context.Context, t *testing.T) {
 		topic := newBus[int](t)
-		var s *herald.Subscription[int]
-		s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context) error {
+		s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context, s *herald.Subscription[int]) error {
 			s.Pause()
 			publishAll(t, topic, 1)
 			return topic.Publish(ctx, 2)
@@ -43,7 +42,7 @@ func TestG19_NotWhilePaused(t *testing.T) {
 func TestG19_NotWhileSomethingIsDue(t *testing.T) {
 	inBubble(t, func(ctx context.Context, t *testing.T) {
 		topic := newBus[int](t)
-		s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context) error {
+		s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context, _ *herald.Subscription[int]) error {
 			wantErr(t, "first Publish", topic.Publish(ctx, 1, herald.WithDelay(30*time.Minute)), nil)
 			return topic.Publish(ctx, 2)
 		})
@@ -105,7 +104,7 @@ func TestG19_NotWithElse(t *testing.T) {
 		bubble(t, what, func(ctx context.Context, t *testing.T) {
 			topic := newBus[int](t)
 			start := time.Now()
-			s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context) error {
+			s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context, _ *herald.Subscription[int]) error {
 				publishAll(t, topic, 1)
 				return topic.Publish(ctx, 2)
 			}, herald.WithOverflow(o))
@@ -124,7 +123,7 @@ func TestG19_NotWithoutRun(t *testing.T) {
 		topic, other := newBus[int](t), newBusNamed[int](t, "other")
 		idle := subscribe(t, other, "idle", blocking(0)...)
 		publishAll(t, other, 0)
-		s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context) error { return other.Publish(ctx, 1) })
+		s, published, ran := fillOwn(ctx, t, topic, func(ctx context.Context, _ *herald.Subscription[int]) error { return other.Publish(ctx, 1) })
 		stillWaits(t, published)
 		d, ok := idle.TryReceive()
 		if !ok {
@@ -145,7 +144,7 @@ func TestG19_RunsContextEndsTheWait(t *testing.T) {
 		publishAll(t, other, 0)
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		_, published, ran := fillOwn(short, t, topic, func(ctx context.Context) error { return other.Publish(ctx, 1) })
+		_, published, ran := fillOwn(short, t, topic, func(ctx context.Context, _ *herald.Subscription[int]) error { return other.Publish(ctx, 1) })
 		wantRefused(t, <-published, map[string]error{"idle": context.DeadlineExceeded})
 		wantErr(t, "Run", <-ran, context.DeadlineExceeded)
 	})
@@ -176,7 +175,7 @@ func TestG19_ForeignContextLogs(t *testing.T) {
 		var log records
 		topic := newBus[int](t, herald.WithLogger(slog.New(&log)))
 		start := time.Now()
-		s, published, ran := fillOwn(ctx, t, topic, func(context.Context) error {
+		s, published, ran := fillOwn(ctx, t, topic, func(context.Context, *herald.Subscription[int]) error {
 			time.Sleep(time.Second)
 			publishAll(t, topic, 1)
 			return topic.Publish(ctx, 2) // not the handler's ctx

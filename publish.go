@@ -189,32 +189,6 @@ func (s *Subscription[T]) unheld(e *envelope, v *T, key string) *item {
 	return it
 }
 
-// replay takes m in as a message that comes back from a dead letter.
-func (s *Subscription[T]) replay(m *Message[T]) error {
-	c := &s.core
-	back := *m.rare
-	back.replays++
-	back.ttl, back.expires = 0, 0
-	c.mu.Lock()
-	c.sweep()
-	if c.closed {
-		c.unlock()
-		return ErrClosed
-	}
-	if c.crowded() {
-		c.unlock()
-		return ErrFull
-	}
-	it := c.spare.take(c.owner)
-	it.Meta = m.Meta
-	it.Attempt, it.rare = 0, &back
-	nodeOf[T](it).payload = m.Payload
-	c.counts.replayed++
-	c.accept(it)
-	c.unlock()
-	return nil
-}
-
 // limitAge applies WithMaxAge to a new item.
 func (c *core) limitAge(it *item) {
 	if c.cfg.maxAge == 0 {

@@ -27,6 +27,9 @@ func (s *Subscription[T]) Receive(ctx context.Context) (*Delivery[T], error) {
 // TryReceive is Receive for those who don't wait: false means that no
 // message is ready or that the subscription is busy.
 func (s *Subscription[T]) TryReceive() (*Delivery[T], bool) {
+	if s.core.owner == nil {
+		return nil, false
+	}
 	it, lease, ok := s.core.tryReceive()
 	if !ok {
 		return nil, false

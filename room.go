@@ -87,14 +87,42 @@ type publishing struct {
 	worker  *worker // in whose handler it happens; nil: none
 	waiters []*waiter
 	open    atomic.Int32  // waiters without an answer, plus 1 until all are in line
-	done    chan struct{} // of size 1; whoever brings open to 0 sends once
+	alarm   atomic.Int64  // clock at which it looks by itself; 0: it doesn't sit yet
+	token   chan struct{} // of size 1: open is 0, or something is due before alarm
+}
+
+func newPublishing() *publishing {
+	p := &publishing{token: make(chan struct{}, 1)}
+	p.open.Store(1)
+	return p
 }
 
 // answer notes that one more waiter has its answer.
 func (p *publishing) answer() {
 	if p.open.Add(-1) == 0 {
-		p.done <- struct{}{}
+		p.wake()
 	}
+}
+
+// wake lets p look. A token that is there already serves as well.
+func (p *publishing) wake() {
+	select {
+	case p.token <- struct{}{}:
+	default:
+	}
+}
+
+// watchful returns the first publish in line if something is due before it
+// would look by itself: it must, as all workers may be waiting (G9).
+func (c *core) watchful() *publishing {
+	if c.waiting.first == nil {
+		return nil
+	}
+	p := c.waiting.first.publish
+	if next, alarm := c.lane.NextEvent(), p.alarm.Load(); next == 0 || alarm == 0 || alarm <= next {
+		return nil
+	}
+	return p
 }
 
 // answers are the publishes to tell once the mutex is free. There's mostly

@@ -110,6 +110,9 @@ func (s *Subscription[T]) Stats() SubStats { return s.core.stats() }
 // consumes it; Discard drops it. Close doesn't wait for handlers, and returns nil
 // however often it's called.
 func (s *Subscription[T]) Close() error {
+	if s.core.owner == nil {
+		return s.core.fail("close", errZeroSubscription)
+	}
 	s.detach()
 	s.close()
 	return nil
@@ -130,7 +133,12 @@ func (s *Subscription[T]) Drain(ctx context.Context) error {
 
 // Discard drops what is queued or delayed, counted as Discarded, and returns
 // how many that were. What is in flight stays.
-func (s *Subscription[T]) Discard() int { return s.core.discard() }
+func (s *Subscription[T]) Discard() int {
+	if s.core.owner == nil {
+		return 0
+	}
+	return s.core.discard()
+}
 
 // close is Close for a subscription that its topic has forgotten already.
 func (s *Subscription[T]) close() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"log/slog"
+	"math"
 	"time"
 )
 
@@ -35,13 +36,16 @@ func (p *publishing) sit(ctx context.Context) {
 	defer timer.Stop()
 	for {
 		select {
-		case <-p.done:
-			return
+		case <-p.token:
 		case <-ctx.Done():
 			p.giveUp(ended(ctx))
-			<-p.done
-			return
+			for p.open.Load() > 0 { // somebody is about to answer
+				<-p.token
+			}
 		case <-timer.C:
+		}
+		if p.open.Load() == 0 {
+			return
 		}
 		now := clock()
 		p.lapse(now)
@@ -96,6 +100,7 @@ func (p *publishing) cores() iter.Seq[*core] {
 // untilNext is how long until something is due: the end of a Block's time,
 // an event in one of the subscriptions, or the next report.
 func (p *publishing) untilNext(report int64) time.Duration {
+	p.alarm.Store(math.MaxInt64) // until we know, everything is too early
 	next := report
 	for _, w := range p.waiters {
 		if w.until != 0 {
@@ -109,6 +114,7 @@ func (p *publishing) untilNext(report int64) time.Duration {
 		}
 		c.unlock()
 	}
+	p.alarm.Store(next)
 	return time.Duration(next - clock())
 }
 

@@ -94,10 +94,13 @@ const maxErrorText = 4 << 10
 // String describes the letter on one line, without its payload, which may be
 // nobody's business.
 func (l Letter) String() string {
+	s := fmt.Sprintf("%s %s/%s seq=%d id=%q key=%q attempts=%d replays=%d reason=%q",
+		l.At.Format(time.RFC3339), l.Topic(), l.Subscription, l.Seq, l.ID(), l.Key, l.Attempt, l.Replays(), l.Reason)
+	if l.Err == nil {
+		return s
+	}
 	text := fmt.Sprint(l.Err) // even where Error panics
-	text = text[:min(len(text), maxErrorText)]
-	return fmt.Sprintf("%s %s/%s seq=%d id=%q key=%q attempts=%d replays=%d %v: %s",
-		l.At.Format(time.RFC3339), l.Topic(), l.Subscription, l.Seq, l.ID(), l.Key, l.Attempt, l.Replays(), l.Reason, text)
+	return fmt.Sprintf("%s err=%q", s, text[:min(len(text), maxErrorText)])
 }
 
 // put stores a letter of one of b's subscriptions.

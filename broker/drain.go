@@ -98,8 +98,11 @@ func (b *Broker) WaitIdle(ctx context.Context) error {
 				return err
 			}
 		}
-		if b.isQuiet(members) {
+		switch {
+		case b.isQuiet(members):
 			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
 		}
 	}
 }

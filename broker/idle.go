@@ -23,8 +23,8 @@ import (
 // or becomes due by itself. Paused subscriptions count for nothing here, and
 // neither do those that the broker doesn't handle.
 //
-// handled is how many messages were handled, each attempt counted. The error is
-// the cause of ctx, or err where a handler returned policy.Stop(err);
+// handled is how many messages were handled, failed attempts counted, too. The
+// error is the cause of ctx, or err where a handler returned policy.Stop(err);
 // [herald.ErrBusy] is as for [Broker.Run].
 func (b *Broker) RunUntilIdle(ctx context.Context) (handled int, err error) {
 	s, err := b.begin(ctx, "run until idle")
@@ -59,11 +59,11 @@ func (b *Broker) RunUntilIdle(ctx context.Context) (handled int, err error) {
 func round(ctx context.Context, members []*member) (n int, err error) {
 	for _, m := range members {
 		ok, err := m.handler.step(ctx)
-		if ok {
-			n++
-		}
 		if err != nil {
 			return n, err
+		}
+		if ok {
+			n++
 		}
 	}
 	return n, nil

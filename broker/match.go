@@ -96,7 +96,7 @@ func (b *Broker) join(m *member) error {
 	if pattern.IsName(m.pattern) && len(topics) > 0 && !m.takes(topics[0]) {
 		return &TypeError{Topic: m.pattern, Has: topics[0].elem, Asked: m.elem}
 	}
-	if err := attach(m, topics); err != nil {
+	if err := connect(m, topics); err != nil {
 		return err
 	}
 	b.patterns.Add(m.pattern, m)
@@ -105,8 +105,8 @@ func (b *Broker) join(m *member) error {
 	return nil
 }
 
-// attach lets those of topics that m takes offer to it, or none at all.
-func attach(m *member, topics []*topic) error {
+// connect lets those of topics that m takes offer to it, or none at all.
+func connect(m *member, topics []*topic) error {
 	for i, t := range topics {
 		if !m.takes(t) {
 			continue

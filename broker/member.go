@@ -116,7 +116,9 @@ func (b *Broker) claim(name string, sub any) error {
 	return nil
 }
 
-// release says that the subscription of that name has closed.
+// release says that the subscription of that name, one of the broker's
+// topics, has closed. Nothing else frees the name of such a one: so it's that
+// one's still.
 func (b *Broker) release(name string) {
 	if m := b.named(name); m != nil {
 		b.leave(m)
@@ -187,7 +189,9 @@ func (b *Broker) forgetLocked(m *member) {
 	if b.members[m.sub] != m {
 		return
 	}
-	b.unnameLocked(m)
+	if m.foreign || m.pattern != "" {
+		b.unnameLocked(m)
+	}
 	delete(b.members, m.sub)
 	b.listed = nil
 }

@@ -113,27 +113,28 @@ func TestG30_MadeIDs(t *testing.T) {
 
 // One Dedupe given to two subscriptions has a window for each.
 func TestG30_SubscriptionsHaveTheirOwn(t *testing.T) {
-	m := herald.WithMiddleware(Dedupe(10))
+	shared := herald.WithMiddleware(Dedupe(10))
 	var topic herald.Topic[int]
-	calls := 0
-	for name := range 2 {
-		sub, err := topic.Subscribe(strconv.Itoa(name), m)
+	var subs []*herald.Subscription[int]
+	for i := range 2 {
+		sub, err := topic.Subscribe(strconv.Itoa(i), shared)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() {
-			runAll(t, &topic, sub, func(context.Context, herald.Message[int]) error {
-				calls++
-				return nil
-			})
-			if calls != 1 {
-				t.Errorf("%d calls", calls)
-			}
-			calls = 0
-		}()
+		subs = append(subs, sub)
 	}
 	publish(t, &topic, 1, herald.WithID("1"))
-	publish(t, &topic, 1, herald.WithID("1"))
+	publish(t, &topic, 2, herald.WithID("1"))
+	for _, sub := range subs {
+		var got []int
+		runAll(t, &topic, sub, func(_ context.Context, m herald.Message[int]) error {
+			got = append(got, m.Payload)
+			return nil
+		})
+		if diff := cmp.Diff([]int{1}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", sub.Name(), diff)
+		}
+	}
 }
 
 // A Meta that wasn't published has no ID to go by.

@@ -13,22 +13,23 @@
 //
 // The first is outermost: it begins first and has the last word.
 //
-//	┌ Log ────────────────────────────────────────────────┐
-//	│  ┌ Dedupe ───────────────────────────────────────┐  │
-//	│  │  ┌ RateLimit ──────────────────────────────┐  │  │
-//	│  │  │  ┌ Timeout ──────────────────────────┐  │  │  │
-//	│  │  │  │                                   │  │  │  │
-//	──▶──▶──▶──▶            handler            ──▶──▶──▶──▶ error: retry, dead letter
-//	│  │  │  └───────────────────────────────────┘  │  │  │
-//	│  │  └─────────────────────────────────────────┘  │  │
-//	│  └───────────────────────────────────────────────┘  │
-//	└─────────────────────────────────────────────────────┘
+//	+- Log -----------------------------------------------+
+//	|  +- Dedupe --------------------------------------+  |
+//	|  |  +- RateLimit -----------------------------+  |  |
+//	|  |  |  +- Timeout -------------------------+  |  |  |
+//	|  |  |  |                                   |  |  |  |
+//	-->-->-->--->           handler             >-->-->-->--> error: retry, dead letter
+//	|  |  |  |                                   |  |  |  |
+//	|  |  |  +-----------------------------------+  |  |  |
+//	|  |  +-----------------------------------------+  |  |
+//	|  +-----------------------------------------------+  |
+//	+-----------------------------------------------------+
 //
 // This order is mostly the right one: the log sees everything; duplicates
 // cost no turn of the limiter; and the time to wait for a turn isn't taken from
-// the handler's. With Timeout outside of RateLimit it is. Of a middleware
-// of one's own that makes an error out of a success Dedupe should be outside,
-// or it takes the next attempt for a duplicate.
+// the handler's, as it is with Timeout outside of RateLimit. A middleware of
+// one's own that makes an error out of a success belongs inside of Dedupe, which
+// would take the next attempt for a duplicate otherwise.
 //
 // All of it is inside of retries, expiry and leases: what is wrapped is one
 // attempt, so a message that is tried three times goes through three times.

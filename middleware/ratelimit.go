@@ -19,9 +19,8 @@ type Limiter interface {
 	Wait(ctx context.Context) error
 }
 
-// RateLimit makes each attempt wait for its turn. Subscriptions that share l
-// share its rate. The worker waits too, so nothing else is handled meanwhile
-// that the limiter would have to hold up as well.
+// RateLimit makes each attempt wait for its turn, and its worker with it.
+// Subscriptions that share l share its rate.
 //
 // An error of Wait is a failed attempt with that error, for which the handler
 // isn't called. When the consumer's own context ends, the message goes back to

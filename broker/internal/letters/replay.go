@@ -16,8 +16,8 @@ import (
 // when ctx ends all the rest stays. ctx must not be nil.
 func (s *Store[L]) Replay(ctx context.Context, match func(L) bool) (n int, err error) {
 	left := &LeftError{}
-	for _, l := range s.snapshot() {
-		if l.letter.Replayed() || match != nil && !match(l.letter) {
+	for l := range s.slots() {
+		if match != nil && !match(l.letter) {
 			continue
 		}
 		switch moved, err := s.move(ctx, l); {

@@ -4,6 +4,7 @@ package letters
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"sync"
@@ -85,10 +86,7 @@ func (s *Store[L]) Evicted() uint64 {
 // The body may use the store and replay the letters that it gets.
 func (s *Store[L]) All() iter.Seq[L] {
 	return func(yield func(L) bool) {
-		for _, l := range s.snapshot() {
-			if l.letter.Replayed() {
-				continue
-			}
+		for l := range s.slots() {
 			if !yield(l.letter) {
 				return
 			}
@@ -101,7 +99,7 @@ func (s *Store[L]) All() iter.Seq[L] {
 // to move is that one's.
 func (s *Store[L]) Purge(match func(L) bool) int {
 	n := 0
-	for _, l := range s.snapshot() {
+	for l := range s.slots() {
 		if (match == nil || match(l.letter)) && s.drop(l) {
 			n++
 		}
@@ -120,8 +118,19 @@ func (s *Store[L]) drop(l *slot[L]) bool {
 	return true
 }
 
-// snapshot returns what is stored, the oldest first, for the caller to show to
-// somebody.
+// slots yields what is stored when the loop begins, the oldest first, but for
+// what is replayed until the loop comes to it.
+func (s *Store[L]) slots() iter.Seq[*slot[L]] {
+	return func(yield func(*slot[L]) bool) {
+		for _, l := range s.snapshot() {
+			if !l.letter.Replayed() && !yield(l) {
+				return
+			}
+		}
+	}
+}
+
+// snapshot returns what is stored, for the caller to show to somebody.
 func (s *Store[L]) snapshot() []*slot[L] {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -179,4 +188,22 @@ func (s *Store[L]) removeLocked(l *slot[L]) {
 	}
 	l.prev, l.next, l.stored = nil, nil, false
 	s.n--
+}
+
+// Check says what is wrong with the store's inside; for tests.
+func (s *Store[L]) Check(capacity int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	var prev *slot[L]
+	for l := s.first; l != nil; prev, l = l, l.next {
+		if l.prev != prev || !l.stored || prev != nil && l.number <= prev.number {
+			return fmt.Errorf("slot %d of the list is broken: %+v", n, l)
+		}
+		n++
+	}
+	if s.last != prev || n != s.n || n > capacity {
+		return fmt.Errorf("list of %d, n is %d, capacity %d, ends right: %t", n, s.n, capacity, s.last == prev)
+	}
+	return nil
 }

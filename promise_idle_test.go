@@ -176,3 +176,24 @@ func TestG09_EachWaitingReceiveIsWoken(t *testing.T) {
 		}
 	})
 }
+
+// A publisher that waits is at rest, also while something in the full queue is due later: it doesn't keep looking.
+func TestG09_AWaitIsAtRest(t *testing.T) {
+	for what, opt := range map[string]herald.PublishOption{
+		"delay": herald.WithDelay(time.Second), "expiry": herald.WithTTL(time.Second),
+	} {
+		bubble(t, what, func(ctx context.Context, t *testing.T) {
+			topic := newBus[int](t)
+			s := subscribe(t, topic, "s", blocking(0)...)
+			wantErr(t, "Publish", topic.Publish(ctx, 1, opt), nil)
+			published := background(func() error { return topic.Publish(ctx, 2) })
+			start := time.Now()
+			settle() // hangs where the publisher is busy
+			wantEqual(t, time.Duration(0), time.Since(start))
+			if !pending(published) {
+				t.Errorf("Publish = %v", <-published)
+			}
+			s.Close()
+		})
+	}
+}

@@ -112,7 +112,7 @@ func (p *publishing) untilNext(report int64) time.Duration {
 		if e := c.lane.NextEvent(); e != 0 {
 			next = min(next, e)
 		}
-		c.unlock()
+		c.mu.Unlock() // a look only; unlock would wake p itself
 	}
 	p.alarm.Store(next)
 	return time.Duration(next - clock())

@@ -17,6 +17,7 @@ import (
 
 	"github.com/heraldbus/herald"
 	"github.com/heraldbus/herald/broker"
+	"github.com/heraldbus/herald/policy"
 )
 
 // A T is what both testing.T and rapid.T are.
@@ -203,3 +204,5 @@ func check(t *testing.T, property func(*rapid.T)) {
 		t.Errorf("rapid ran %d of %d checks", ran, asked)
 	}
 }
+
+var never = policy.Never()

@@ -68,7 +68,7 @@ func (s *source[T]) Add(sub any, name string) error {
 }
 
 // Remove implements [seam.Source]. It's called when the subscription closes,
-// perhaps more than once, and when it's quiet after that.
+// perhaps more than once.
 func (s *source[T]) Remove(sub any) {
 	if m := s.broker.memberOf(sub.(subscription)); m != nil {
 		s.broker.leave(m)

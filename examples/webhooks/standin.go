@@ -22,19 +22,22 @@ type standins struct {
 	recovered atomic.Bool
 }
 
-// newStandins starts the servers of the demonstration's receivers.
+// newStandins starts the demonstration's receivers; serve is httptest.NewServer, or its like.
 func newStandins(serve func(http.Handler) *httptest.Server) *standins {
 	s := new(standins)
-	add := func(name, about string, w weakness) {
-		b := newInbox(Secret("secret of " + name))
-		s.list = append(s.list, &standin{name: name, about: about, inbox: b, server: serve(w(b))})
+	s.list = []*standin{
+		newStandin(serve, "audit", "healthy", healthy),
+		newStandin(serve, "billing", "strict: it refuses its third", strict(3)),
+		newStandin(serve, "crm", "flaky: 503 at every third request, 429 at the fourth", flaky),
+		newStandin(serve, "search", "slow: it has its third, but answers too late", slow(50*time.Millisecond, 3)),
+		newStandin(serve, "stock", "down: a gateway with nobody behind it", down(&s.recovered)),
 	}
-	add("audit", "healthy", healthy)
-	add("billing", "strict: it refuses its third", strict(3))
-	add("crm", "flaky: 503 at every third request, 429 at the fourth", flaky)
-	add("search", "slow: it has its third, but answers too late", slow(50*time.Millisecond, 3))
-	add("stock", "down: a gateway with nobody behind it", down(&s.recovered))
 	return s
+}
+
+func newStandin(serve func(http.Handler) *httptest.Server, name, about string, w weakness) *standin {
+	b := newInbox(Secret("secret of " + name))
+	return &standin{name: name, about: about, inbox: b, server: serve(w(b))}
 }
 
 // recover mends the one that is down, if it can be mended.

@@ -73,7 +73,7 @@ func (c *core) sweep() {
 // promote lets what has become due take its place, before what is accepted
 // next takes one.
 func (c *core) promote() {
-	if next := c.lane.NextDue(); next != 0 {
+	if !c.lane.Empty() && c.lane.NextDue() != 0 {
 		c.lane.Promote(clock())
 	}
 }

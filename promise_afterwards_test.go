@@ -120,7 +120,8 @@ func TestG34_NothingIsLeft(t *testing.T) {
 		}
 		runtime.Gosched() // what has ended may take a moment to be gone
 	}
-	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+	stacks := make([]byte, 1<<16)
+	t.Errorf("%d goroutines before, %d after:\n%s", before, runtime.NumGoroutine(), stacks[:runtime.Stack(stacks, true)])
 }
 
 // collected fails unless what p points to is garbage.

@@ -78,22 +78,34 @@ func (h *hub[T]) fail(op string, err error) error {
 	return &Error{Op: op, Topic: h.origin.topic, Err: err}
 }
 
-// publish offers one message to all of r, then waits for those it must.
+// publish offers one message to all of r. It returns at once where nobody
+// refuses and none has to be waited for.
 func (h *hub[T]) publish(ctx context.Context, r *roster[T], e *envelope, v *T) error {
 	e.Seq = h.seq.Add(1)
 	var p *publishing
-	var bad []Refusal
+	for i, s := range r.subs {
+		if o, err := s.offer(e, v, &p); o > absent {
+			return h.publishRest(ctx, r, i+1, e, v, p, s.refusal(o, err))
+		}
+	}
+	if len(r.foreign) > 0 {
+		return h.publishRest(ctx, r, len(r.subs), e, v, nil, nil)
+	}
+	return nil
+}
+
+// publishRest goes on with the subscriptions from the one with that index on,
+// then waits for those it must.
+func (h *hub[T]) publishRest(ctx context.Context, r *roster[T], next int, e *envelope, v *T, p *publishing, bad []Refusal) error {
 	returned := false
 	defer func() {
 		if !returned && p != nil { // user code called Goexit
 			p.giveUp(ErrHandlerExited)
 		}
 	}()
-	for _, s := range r.subs {
+	for _, s := range r.subs[next:] {
 		o, err := s.offer(e, v, &p)
-		if o == refused {
-			bad = append(bad, Refusal{s.core.name, err})
-		}
+		bad = append(bad, s.refusal(o, err)...)
 	}
 	if len(r.foreign) > 0 {
 		p, bad = offerForeign(r.foreign, *e, *v, p, bad)
@@ -106,6 +118,14 @@ func (h *hub[T]) publish(ctx context.Context, r *roster[T], e *envelope, v *T) e
 		return &PublishError{Topic: h.origin.topic, Seq: e.Seq, Refused: bad}
 	}
 	return nil
+}
+
+// refusal lists s as one that refused, if it did.
+func (s *Subscription[T]) refusal(o outcome, err error) []Refusal {
+	if o != refused {
+		return nil
+	}
+	return []Refusal{{s.core.name, err}}
 }
 
 // offerForeign offers a message to subscriptions of interface types. Its

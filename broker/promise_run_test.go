@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,16 +114,16 @@ func TestG33_StopEndsRun(t *testing.T) {
 				b := newBroker(t)
 				x := topic[int](t, b, "x")
 				var disturbed error
-				done := 0
+				var done atomic.Int32
 				handle(t, b, "x", "slow", func(ctx context.Context, m herald.Message[int]) error {
 					time.Sleep(time.Hour)
 					disturbed = ctx.Err()
-					done++
+					done.Add(1)
 					return nil
 				})
 				handle(t, b, "y", "idle", ignore[int])
 				handle(t, b, "x", "stopper", func(_ context.Context, m herald.Message[int]) error {
-					if done > 0 {
+					if done.Load() > 0 {
 						return nil
 					}
 					time.Sleep(time.Minute)
@@ -133,15 +134,15 @@ func TestG33_StopEndsRun(t *testing.T) {
 				if err := b.Run(t.Context()); err != stop {
 					t.Errorf("Run = %v", err)
 				}
-				if got := time.Since(begun); got != time.Hour || disturbed != nil || done != 1 {
-					t.Errorf("ended after %v; the other's context: %v; it handled %d", got, disturbed, done)
+				if got := time.Since(begun); got != time.Hour || disturbed != nil || done.Load() != 1 {
+					t.Errorf("ended after %v; the other's context: %v; it handled %d", got, disturbed, done.Load())
 				}
 				if s := statsOf(t, b, "stopper"); s.Queued != 2 || s.Retried+s.Dead > 0 {
 					t.Errorf("stopper: %+v", s)
 				}
 				b.Close()
-				if err := b.Run(t.Context()); err != nil || done != 2 {
-					t.Errorf("second Run = %v, handled %d", err, done)
+				if err := b.Run(t.Context()); err != nil || done.Load() != 2 {
+					t.Errorf("second Run = %v, handled %d", err, done.Load())
 				}
 			})
 		})

@@ -27,19 +27,13 @@ const (
 
 // command is main with its surroundings as arguments. It returns the exit status.
 func command(args []string, stdin io.Reader, out, diag io.Writer) int {
-	flags := flag.NewFlagSet("webhooks", flag.ContinueOnError)
-	flags.SetOutput(diag)
-	in := flags.String("in", "", "read events from this `file`, - for standard input; default: the demonstration's")
-	receivers := flags.String("receivers", "", "post to the receivers in this JSON `file`; default: stand-ins in this process")
-	grace := flags.Duration("grace", time.Minute, "how long deliveries may go on after the input has ended")
-	hopeless := flags.Bool("hopeless", false, "let the demonstration's receiver that is down stay down")
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+	o, err := parse(args, diag)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
 		return statusDelivered
-	} else if err != nil {
-		return statusUnusable
+	case err == nil:
+		err = start(o, stdin, out)
 	}
-	o := options{in: *in, receivers: *receivers, grace: *grace, hopeless: *hopeless, rest: flags.Args()}
-	err := start(o, stdin, out)
 	if err != nil {
 		fmt.Fprintf(diag, "webhooks: %v\n", err)
 	}
@@ -61,26 +55,31 @@ type options struct {
 	in, receivers string
 	grace         time.Duration
 	hopeless      bool
-	rest          []string // what is left of it
 }
 
-func (o options) check() error {
-	switch {
-	case len(o.rest) > 0:
-		return fmt.Errorf("unexpected argument %q", o.rest[0])
-	case o.grace <= 0:
-		return fmt.Errorf("-grace %v is not positive", o.grace)
-	case o.receivers != "" && o.in == "":
-		return errors.New("-receivers needs -in: the demonstration's events are for its own receivers")
+func parse(args []string, diag io.Writer) (o options, err error) {
+	flags := flag.NewFlagSet("webhooks", flag.ContinueOnError)
+	flags.SetOutput(diag)
+	flags.StringVar(&o.in, "in", "", "read events from this `file`, - for standard input; default: the demonstration's")
+	flags.StringVar(&o.receivers, "receivers", "", "post to those in this JSON `file`; default: the demonstration's")
+	flags.DurationVar(&o.grace, "grace", time.Minute, "how long deliveries may go on after the input has ended")
+	flags.BoolVar(&o.hopeless, "hopeless", false, "let the demonstration's receiver that is down stay down")
+	if err := flags.Parse(args); err != nil {
+		return o, err
 	}
-	return nil
+	switch {
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case o.grace <= 0:
+		return o, fmt.Errorf("-grace %v is not positive", o.grace)
+	case o.receivers != "" && o.in == "":
+		return o, errors.New("-receivers needs -in: the demonstration's events are for its own receivers")
+	}
+	return o, nil
 }
 
 // start runs the program that o asks for, with an input that an interrupt ends.
 func start(o options, stdin io.Reader, out io.Writer) error {
-	if err := o.check(); err != nil {
-		return err
-	}
 	in, err := o.open(stdin)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,7 +102,7 @@ func (p *program) shutDown(ctx context.Context) error {
 		p.report.testified(p)
 	}
 	p.report.drained(p, left)
-	return errors.Join(p.report.err, p.intake.readErr, p.undelivered())
+	return cmp.Or(p.report.err, p.intake.readErr, p.undelivered())
 }
 
 // undelivered returns an error that counts the events that have neither been delivered nor refused.

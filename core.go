@@ -112,6 +112,14 @@ func (c *core) init(topic, name string, cfg subConfig, hasStore bool, log *slog.
 	c.plain.on = c.allowsPlain()
 }
 
+// calm reports whether there is nothing that an accepted plain message could
+// change for anybody: its consumer is awake and walks the plain lane, and
+// nobody waits for anything.
+func (c *core) calm() bool {
+	return c.plain.on && c.sleepers.first == nil && c.waiting.first == nil && c.lane.Empty() && c.quiet == nil &&
+		!c.closed && !c.paused && !c.consumer.ending
+}
+
 // crowded reports whether the overflow policy has to act on an offer: the
 // queue is full, or others wait for room already.
 func (c *core) crowded() bool { return c.waiting.first != nil || !c.hasRoom() }

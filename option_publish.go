@@ -60,7 +60,8 @@ func WithID(id string) PublishOption { return PublishOption{kind: setID, s: id} 
 // of them but for Seq, and when they are due.
 type envelope struct {
 	Meta
-	due int64 // 0: at once
+	due   int64 // 0: at once
+	plain bool  // none of it has to do with key or time
 }
 
 // compose makes the blank e the envelope of the n messages of one publish.
@@ -68,6 +69,10 @@ func (e *envelope) compose(ctx context.Context, o *origin, n int, opts []Publish
 	e.rare = &o.plain
 	if !o.untimed || o.plain.ttl != 0 {
 		e.at = clock()
+	}
+	if len(opts) == 0 && !o.values {
+		e.plain = o.plain.ttl == 0
+		return nil
 	}
 	if o.values {
 		e.own().values = context.WithoutCancel(ctx)
@@ -77,6 +82,7 @@ func (e *envelope) compose(ctx context.Context, o *origin, n int, opts []Publish
 			return err
 		}
 	}
+	e.plain = isPlain(&e.Meta, e.due)
 	return nil
 }
 

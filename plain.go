@@ -120,26 +120,21 @@ const (
 	bigChunk   = 4096
 )
 
-// append takes in a message. The core's mutex is held; there is room.
-func (l *plainLane[T]) append(p *plainState, lv int, m *Meta, v *T) {
+// slot returns the next free slot of a level, for the caller to fill. The
+// core's mutex is held.
+func (l *plainLane[T]) slot(p *plainState, lv int) *Message[T] {
 	c := l.open[lv].last
 	if c == nil || len(c.slots) == cap(c.slots) {
-		c = l.grow(&l.open[lv])
-		if l.open[lv].first == c {
-			p.levels.Or(1 << lv)
-		}
+		c = l.grow(p, lv)
 	}
 	i := len(c.slots)
 	c.slots = c.slots[:i+1]
-	s := &c.slots[i] // filled in place: built aside and copied it would cost more
-	s.Seq, s.Key, s.Attempt, s.Priority, s.at, s.rare = m.Seq, "", 1, m.Priority, m.at, m.rare
-	s.Payload = *v
-	p.in++
+	return &c.slots[i]
 }
 
-// grow adds an empty chunk to ch.
-func (l *plainLane[T]) grow(ch *chain[T]) *chunk[T] {
-	c := l.spare
+// grow adds an empty chunk to a level's open chain.
+func (l *plainLane[T]) grow(p *plainState, lv int) *chunk[T] {
+	ch, c := &l.open[lv], l.spare
 	if c != nil {
 		l.spare, c.after = c.after, nil
 	} else {
@@ -153,6 +148,7 @@ func (l *plainLane[T]) grow(ch *chain[T]) *chunk[T] {
 	}
 	if ch.last == nil {
 		ch.first = c
+		p.levels.Or(1 << lv)
 	} else {
 		ch.last.after = c
 	}

@@ -151,7 +151,19 @@ func (s *Subscription[T]) offer(e *envelope, v *T, p **publishing) (outcome, err
 		}
 	}
 	c.mu.Lock()
-	if c.plain.on && key == "" && isPlain(&e.Meta, e.due) && !c.closed && !c.crowded() {
+	if e.plain && key == "" && c.calm() && c.plain.hasRoom(c.cfg.capacity) {
+		s.append(&e.Meta, v)
+		c.mu.Unlock() // calm as before: nothing for unlock to do
+		return taken, nil
+	}
+	return s.offerSlow(e, v, key, p)
+}
+
+// offerSlow is offer where it isn't calm, or the message needs something.
+// mu is held, and freed.
+func (s *Subscription[T]) offerSlow(e *envelope, v *T, key string, p **publishing) (outcome, error) {
+	c := &s.core
+	if c.plain.on && e.plain && key == "" && !c.closed && !c.crowded() {
 		c.promote()
 		s.append(&e.Meta, v)
 		c.unlock()

@@ -100,7 +100,11 @@ func (s *Subscription[T]) enqueue(it *item) { s.append(&it.Meta, &nodeOf[T](it).
 func (s *Subscription[T]) append(m *Meta, v *T) {
 	level := int(m.Priority) + 1
 	s.core.lane.Cut[level]++
-	s.lane.append(&s.core.plain, level, m, v)
+	s.core.plain.in++
+	slot := s.lane.slot(&s.core.plain, level)
+	// Filled in place: built aside and copied it would cost more.
+	slot.Seq, slot.Key, slot.Attempt, slot.Priority, slot.at, slot.rare = m.Seq, "", 1, m.Priority, m.at, m.rare
+	slot.Payload = *v
 }
 
 // begin takes the first message of a walk. mu is held, by the worker.

@@ -59,12 +59,16 @@ type options struct {
 
 func parse(args []string, diag io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("webhooks", flag.ContinueOnError)
-	flags.SetOutput(diag)
+	flags.SetOutput(io.Discard) // its errors are reported like any other
 	flags.StringVar(&o.in, "in", "", "read events from this `file`, - for standard input; default: the demonstration's")
 	flags.StringVar(&o.receivers, "receivers", "", "post to those in this JSON `file`; default: the demonstration's")
 	flags.DurationVar(&o.grace, "grace", time.Minute, "how long deliveries may go on after the input has ended")
 	flags.BoolVar(&o.hopeless, "hopeless", false, "let the demonstration's receiver that is down stay down")
 	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			flags.SetOutput(diag)
+			flags.Usage()
+		}
 		return o, err
 	}
 	switch {

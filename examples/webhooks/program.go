@@ -31,18 +31,13 @@ func demonstrate(ctx context.Context, s *standins, base setup, in io.Reader, out
 	return run(ctx, base, s, in, out)
 }
 
-// run posts the events of in, and writes what became of them to out. Reading and reporting are one member of the group,
-// delivering is the other: whatever fails first ends both, and when run returns, all that it started has ended.
+// run posts the events of in, and writes what became of them to out.
 func run(ctx context.Context, base setup, s *standins, in io.Reader, out io.Writer) error {
-	defer base.client.CloseIdleConnections()
 	p, err := newProgram(base, s, out)
 	if err != nil {
 		return err
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return p.dispatcher.run(ctx) })
-	g.Go(func() error { return p.plot(ctx, in) })
-	return g.Wait()
+	return p.run(ctx, in)
 }
 
 func newProgram(base setup, s *standins, out io.Writer) (*program, error) {
@@ -56,6 +51,16 @@ func newProgram(base setup, s *standins, out io.Writer) (*program, error) {
 	}
 	p.intake = &intake{dispatcher: p.dispatcher}
 	return p, err
+}
+
+// run is one group of two. Delivering is one member, reading and reporting the other: whatever fails first ends both, and
+// when run returns, all that it started has ended.
+func (p *program) run(ctx context.Context, in io.Reader) error {
+	defer p.client.CloseIdleConnections()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return p.dispatcher.run(ctx) })
+	g.Go(func() error { return p.plot(ctx, in) })
+	return g.Wait()
 }
 
 // plot is the order in which things happen, apart from the deliveries, which go on all the time.

@@ -45,11 +45,13 @@ func (s *Secret) UnmarshalText(text []byte) error {
 
 // sign sets the three headers, for an attempt at this moment.
 func (s Secret) sign(h http.Header, id string, body []byte) {
-	timestamp := strconv.FormatInt(time.Now().Unix(), 10)
+	timestamp := formatTime(time.Now())
 	h.Set(headerID, id)
 	h.Set(headerTimestamp, timestamp)
 	h.Set(headerSignature, s.signature(id, timestamp, body))
 }
+
+func formatTime(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }
 
 func (s Secret) signature(id, timestamp string, body []byte) string {
 	mac := hmac.New(sha256.New, s)

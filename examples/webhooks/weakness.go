@@ -40,17 +40,18 @@ func flaky(inbox http.Handler) http.Handler {
 	})(inbox)
 }
 
-// slow takes its time, and too much of it with the nth request: it has the event, but who sent it has given up.
+// slow has the event, but takes its time to say so; with the nth request until who sent it has given up.
 func slow(each time.Duration, nth int64) weakness {
 	return counting(func(count int64, w http.ResponseWriter, r *http.Request, inbox http.Handler) {
+		answer := httptest.NewRecorder()
+		inbox.ServeHTTP(answer, r)
+		late := time.After(each)
 		if count == nth {
-			inbox.ServeHTTP(httptest.NewRecorder(), r)
-			<-r.Context().Done()
-			return
+			late = nil
 		}
 		select {
-		case <-time.After(each):
-			inbox.ServeHTTP(w, r)
+		case <-late:
+			w.WriteHeader(answer.Code)
 		case <-r.Context().Done():
 		}
 	})

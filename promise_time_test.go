@@ -39,7 +39,7 @@ func TestG23_NothingStartsAtExpiry(t *testing.T) {
 				r.publish("in time", herald.WithTTL(time.Second+1))
 				time.Sleep(time.Second - 1)
 				r.publish("last", herald.WithTTL(1), herald.WithPriority(herald.Critical))
-				consume(r, 1, r.handle(func(herald.Message[string]) error { time.Sleep(1); return nil }))
+				consume(r, 1, r.handle(func(herald.Message[string]) error { time.Sleep(time.Nanosecond); return nil }))
 				consume(r, 1, r.handle(nil))
 				r.wantTraced([]string{"last#1@999.999999ms", "in time#1@1s"}, nil)
 				r.wantExpired("late", "too late")
@@ -84,7 +84,7 @@ func TestG23_WhatNoticesExpiry(t *testing.T) {
 		"full queue": {full, func(r *rig) {
 			time.Sleep(time.Second - 1)
 			wantErr(r.t, "Publish", r.topic.Publish(r.t.Context(), "early"), herald.ErrFull)
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			r.publish("new")
 		}},
 		"Stats": {nil, func(r *rig) { time.Sleep(time.Second); wantEqual(r.t, uint64(1), r.sub.Stats().Queued) }},
@@ -184,7 +184,7 @@ func TestG23_WhoSaysWhen(t *testing.T) {
 					}
 					time.Sleep(tt.want - 1)
 					wantEqual(t, uint64(0), r.sub.Stats().Dead)
-					time.Sleep(1)
+					time.Sleep(time.Nanosecond)
 					r.wantExpired("m")
 					wantEqual(t, tt.want, r.letters[0].At.Sub(r.begun))
 				})

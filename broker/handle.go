@@ -40,7 +40,7 @@ func Attach[T any](b *Broker, s *herald.Subscription[T], h herald.Handler[T]) er
 	}
 	stats := s.Stats()
 	m := &member{sub: s, name: s.Name(), foreign: true, handler: newHandler(s, h)}
-	b.tidySometimes()
+	b.tidyFor(m.name)
 	if err := b.employ(m, stats.Closed); err != nil {
 		return fail(op, stats.Topic, stats.Name, err)
 	}

@@ -59,7 +59,7 @@ func (s *source[T]) Add(sub any, name string) error {
 	if s.handle != nil {
 		m.handler = newHandler(typed, s.handle)
 	}
-	s.broker.tidySometimes()
+	s.broker.tidyFor(name)
 	if err := s.broker.join(m); err != nil {
 		return err
 	}

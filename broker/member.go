@@ -104,7 +104,7 @@ func (b *Broker) close(m *member) error {
 
 // claim makes a subscription of one of the broker's topics a member.
 func (b *Broker) claim(name string, sub any) error {
-	b.tidySometimes()
+	b.tidyFor(name)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.admitsLocked(name); err != nil {
@@ -227,16 +227,21 @@ func (b *Broker) closing() []*member {
 			ms = append(ms, m)
 		}
 	}
-	b.tidyAt = 2*len(b.members) + 16
 	return ms
 }
 
-// tidySometimes is tidy as often as keeps it cheap.
-func (b *Broker) tidySometimes() {
+// tidyFor is tidy before a new member of that name, as often as keeps it
+// cheap, and where the name may be that of an attached one which is over.
+func (b *Broker) tidyFor(name string) {
 	b.mu.Lock()
-	due := len(b.members) > b.tidyAt
+	m := b.names[name]
+	due := len(b.members) > b.tidyAt || m != nil && m.foreign
 	b.mu.Unlock()
-	if due {
-		b.tidy()
+	if !due {
+		return
 	}
+	b.tidy()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.tidyAt = 2*len(b.members) + 16
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -83,13 +84,16 @@ func TestReceivers(t *testing.T) {
 // open and the event on its way: it's delivered and reported.
 func TestInterrupt(t *testing.T) {
 	var process *os.Process
+	var once sync.Once // a second one would end it
 	started := make(chan struct{})
 	b := newInbox(Secret("key"))
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		<-started
-		if err := process.Signal(os.Interrupt); err != nil {
-			t.Error(err)
-		}
+		once.Do(func() {
+			if err := process.Signal(os.Interrupt); err != nil {
+				t.Error(err)
+			}
+		})
 		b.ServeHTTP(w, r)
 	}))
 	defer receiver.Close()

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/heraldbus/herald"
 	"github.com/heraldbus/herald/dlq"
@@ -45,8 +47,8 @@ func newDispatcher(s setup, ms ...herald.Middleware) (*dispatcher, error) {
 		setup:     s,
 		receivers: receivers,
 		events:    events,
-		dead:      dlq.New[Event](letterLimit + workerLimit), // bury may be called by all workers at once
-		ledger:    newLedger(),
+		dead:      dlq.New[Event](letterLimit), // as the ledger has the same limit, it never evicts
+		ledger:    newLedger(letterLimit),
 	}
 	return d, d.subscribe(ms)
 }
@@ -94,36 +96,55 @@ func (d *dispatcher) send(ctx context.Context, m herald.Message[Event]) error {
 
 // bury keeps a dead letter. herald calls it before it looks at the next event of the receiver, so that send knows of it.
 func (d *dispatcher) bury(l herald.DeadLetter[Event]) error {
-	if d.dead.Len() >= letterLimit {
-		d.ledger.lost(l.Meta)
+	if !d.ledger.died(l.Meta, isOwed(l)) {
 		return fmt.Errorf("more than %d dead letters", letterLimit)
-	}
-	if isOwed(l) {
-		d.ledger.owes(l.Meta)
-	} else {
-		d.ledger.refused(l.Meta)
 	}
 	return d.dead.Put(l)
 }
 
-// redeliver sends back what is owed, until all is delivered or a round of it has brought nothing. It takes rounds since
-// the queue may have room for some only, and since what found no room before lies among the letters out of its order.
+// redeliver sends back what is owed, in rounds, as the queue may have room for some only. A receiver is left alone once a
+// round has brought it nothing.
 func (d *dispatcher) redeliver(ctx context.Context) error {
-	for before := d.ledger.sum().owed; before > 0; {
-		if _, err := d.dead.Replay(ctx, isOwed); err != nil && !errors.Is(err, herald.ErrFull) {
+	for waiting := d.ledger.owed(); len(waiting) > 0; {
+		tried, err := d.replay(ctx, waiting)
+		if err != nil {
 			return err
 		}
 		if err := d.deliver.WaitIdle(ctx); err != nil {
 			return err
 		}
-		left := d.ledger.sum().owed
-		if left == before {
-			return nil
+		left := d.ledger.owed()
+		for to := range tried {
+			if left[to] == 0 || left[to] == waiting[to] {
+				delete(waiting, to)
+			} else {
+				waiting[to] = left[to]
+			}
 		}
-		before = left
 	}
 	return nil
 }
+
+// replay sends back the letters of the receivers that wait, until the queue is full, and returns to whom. It goes by
+// sequence and not by age, since what the queue had no room for died before what was ahead of it. And it ends at the first
+// letter that finds no room: a moment later there may be room for the next one, which must not come first.
+func (d *dispatcher) replay(ctx context.Context, waiting map[string]int) (tried map[string]bool, err error) {
+	tried = map[string]bool{}
+	for _, l := range slices.SortedFunc(d.dead.All(), bySequence) {
+		if waiting[l.Key] == 0 || !isOwed(l) {
+			continue
+		}
+		if err := l.Replay(ctx); errors.Is(err, herald.ErrFull) {
+			return tried, nil
+		} else if err != nil {
+			return tried, err
+		}
+		tried[l.Key] = true
+	}
+	return tried, nil
+}
+
+func bySequence(a, b herald.DeadLetter[Event]) int { return cmp.Compare(a.Seq, b.Seq) }
 
 // isOwed reports whether l may still be delivered. It may not if its receiver refused it.
 func isOwed(l herald.DeadLetter[Event]) bool {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -103,13 +104,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-func repeat(a act, n int) []act {
-	acts := make([]act, n)
-	for i := range acts {
-		acts[i] = a
-	}
-	return acts
-}
+func repeat[E any](e E, n int) []E { return slices.Repeat([]E{e}, n) }
 
 // TestNobodyHoldsUpOthers proves that a receiver gets its events at once, while another is slow, a third down and a
 // fourth doesn't answer.
@@ -162,7 +157,7 @@ func TestFullQueue(t *testing.T) {
 				s := &standins{list: []*standin{newStandin(n.serve, "search", "", slow(time.Second/2, 0))}}
 				defer s.close()
 				p := rig(t, n, s).resetup(t, func(s *setup) { s.capacity, s.patience = 1, c.patience })
-				if err := p.run(t.Context(), input(strings.Fields(strings.Repeat("search ", 10))...)); err != nil {
+				if err := p.run(t.Context(), input(repeat("search", 10)...)); err != nil {
 					t.Error(err)
 				}
 				if want := (balance{accepted: 10, delivered: 10}); p.ledger.sum() != want {
@@ -175,6 +170,32 @@ func TestFullQueue(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestHopelessLeaveRoom proves that the letters of a receiver that stays down don't keep those of others from being
+// delivered, though there are more of them than the queue has room for, and they're older.
+func TestHopelessLeaveRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNetwork()
+		s := new(standins)
+		defer s.close()
+		s.list = []*standin{
+			newStandin(n.serve, "stock", "", script(repeat(answer(502), 100)...)),
+			newStandin(n.serve, "crm", "", script(repeat(answer(503), 4)...)),
+		}
+		p := rig(t, n, s).resetup(t, func(s *setup) { s.capacity = 3 })
+		in := input(append(repeat("stock", 10), repeat("crm", 5)...)...)
+		if err := p.run(t.Context(), in); !errors.Is(err, errUndelivered) {
+			t.Errorf("run = %v, want %v", err, errUndelivered)
+		}
+		if want := (balance{accepted: 5, delivered: 5}); p.ledger.of("crm") != want {
+			t.Errorf("balance = %+v, want %+v", p.ledger.of("crm"), want)
+		}
+		if want := (balance{accepted: 10, owed: 10}); p.ledger.of("stock") != want {
+			t.Errorf("balance = %+v, want %+v", p.ledger.of("stock"), want)
+		}
+		checkInboxes(t, s)
+	})
 }
 
 // TestTooManyLetters proves that what nobody has room to keep is counted as lost, and holds up nothing.

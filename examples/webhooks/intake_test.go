@@ -51,7 +51,7 @@ func TestBadLines(t *testing.T) {
 		{`{"id":"evt-04","type":"test"}`, `unknown receiver ""`},
 		{`{"id":"evt-05","receiver":"fax","type":"test"}`, `unknown receiver "fax"`},
 		{strings.Repeat(" ", lineLimit) + good, "longer than 65536 bytes"},
-		{strings.Repeat("x", 5*lineLimit), "longer than 65536 bytes"},
+		{strings.Repeat("x", 2*lineLimit+1), "longer than 65536 bytes"},
 		{good, ""},
 	}
 	var in strings.Builder
@@ -126,13 +126,14 @@ func TestUntil(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		in, w := io.Pipe()
 		defer w.Close()
-		go func() {
-			io.WriteString(w, "half a li")
-			cancel()
-		}()
-		half, err := io.ReadAll(until(ctx, in))
-		if err != nil || string(half) != "half a li" {
-			t.Errorf("read %q, error %v", half, err)
+		go io.WriteString(w, "half a line")
+		r, half := until(ctx, in), make([]byte, len("half a line"))
+		if _, err := io.ReadFull(r, half); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		if rest, err := io.ReadAll(r); err != nil || len(rest) > 0 {
+			t.Errorf("read %q after the end, error %v", rest, err)
 		}
 	})
 }

@@ -10,8 +10,11 @@ import (
 
 // A ledger says of every receiver what became of its events.
 type ledger struct {
+	limit int // of letters
+
 	mu       sync.Mutex
 	accounts map[string]*account // by receiver
+	letters  int                 // owed or refused
 }
 
 // An account is one receiver's. An event that was accepted and met none of the other ends is queued or under way.
@@ -26,30 +29,39 @@ type account struct {
 // A balance is an account, or the sum of several, in numbers.
 type balance struct{ accepted, delivered, refused, owed, left, lost int }
 
-func newLedger() *ledger { return &ledger{accounts: map[string]*account{}} }
+func newLedger(letterLimit int) *ledger {
+	return &ledger{limit: letterLimit, accounts: map[string]*account{}}
+}
 
 func (l *ledger) accepted(receiver string) {
 	l.change(receiver, func(a *account) { a.accepted++ })
 }
 
 func (l *ledger) delivered(m herald.Meta) {
-	l.change(m.Key, func(a *account) { a.delivered++; a.strike(m) })
-}
-
-func (l *ledger) refused(m herald.Meta) {
-	l.change(m.Key, func(a *account) { a.refused++; a.strike(m) })
-}
-
-func (l *ledger) lost(m herald.Meta) {
-	l.change(m.Key, func(a *account) { a.lost++; a.strike(m) })
-}
-
-func (l *ledger) owes(m herald.Meta) {
 	l.change(m.Key, func(a *account) {
-		if i, found := a.find(m); !found { // a replay that failed is owed already
-			a.owed = slices.Insert(a.owed, i, m)
-		}
+		l.letters -= a.strike(m)
+		a.delivered++
 	})
+}
+
+// died notes that m is owed, or that it was refused. It returns false if there are too many letters: m is lost then, and
+// holds up nothing.
+func (l *ledger) died(m herald.Meta, owed bool) (kept bool) {
+	l.change(m.Key, func(a *account) {
+		l.letters -= a.strike(m) // a replay that failed was owed already
+		switch kept = l.letters < l.limit; {
+		case !kept:
+			a.lost++
+			return
+		case owed:
+			i, _ := a.find(m)
+			a.owed = slices.Insert(a.owed, i, m)
+		default:
+			a.refused++
+		}
+		l.letters++
+	})
+	return kept
 }
 
 // owedBefore returns the first event that m's receiver is owed, if that is one before m.
@@ -66,6 +78,19 @@ func (l *ledger) owedBefore(m herald.Meta) (first herald.Meta, ok bool) {
 func (l *ledger) of(receiver string) (b balance) {
 	l.change(receiver, func(a *account) { b = a.balance() })
 	return b
+}
+
+// owed returns the receivers that are owed something, and how much.
+func (l *ledger) owed() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	owed := map[string]int{}
+	for to, a := range l.accounts {
+		if len(a.owed) > 0 {
+			owed[to] = len(a.owed)
+		}
+	}
+	return owed
 }
 
 // sum returns the balance of all.
@@ -95,11 +120,14 @@ func (a *account) find(m herald.Meta) (int, bool) {
 	return slices.BinarySearchFunc(a.owed, m.Seq, func(o herald.Meta, seq uint64) int { return cmp.Compare(o.Seq, seq) })
 }
 
-// strike removes m from what is owed, if it's there.
-func (a *account) strike(m herald.Meta) {
-	if i, found := a.find(m); found {
-		a.owed = slices.Delete(a.owed, i, i+1)
+// strike removes m from what is owed, and returns how many that were: 1, or 0 if it wasn't there.
+func (a *account) strike(m herald.Meta) int {
+	i, found := a.find(m)
+	if !found {
+		return 0
 	}
+	a.owed = slices.Delete(a.owed, i, i+1)
+	return 1
 }
 
 func (a *account) balance() balance {

@@ -12,34 +12,48 @@ import (
 // TestLedgerProperty compares what a ledger says is owed with a set of sequence numbers.
 func TestLedgerProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l, owed := newLedger(), map[uint64]bool{}
-		seq := rapid.Uint64Range(1, 8)
-		strike := func(end func(herald.Meta)) func(*rapid.T) {
-			return func(t *rapid.T) {
-				m := herald.Meta{Key: "crm", Seq: seq.Draw(t, "seq")}
-				end(m)
-				delete(owed, m.Seq)
+		const limit = 6
+		l, owed, refused := newLedger(limit), map[uint64]bool{}, 0
+		draw := func(t *rapid.T) herald.Meta {
+			return herald.Meta{Key: "crm", Seq: rapid.Uint64Range(1, 8).Draw(t, "seq")}
+		}
+		died := func(t *rapid.T, m herald.Meta, isOwed bool) bool {
+			delete(owed, m.Seq)
+			room := len(owed)+refused < limit
+			if got := l.died(m, isOwed); got != room {
+				t.Fatalf("kept: %v, want %v", got, room)
 			}
+			return room
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"delivered": strike(l.delivered),
-			"refused":   strike(l.refused),
-			"lost":      strike(l.lost),
-			"owes": func(t *rapid.T) {
-				m := herald.Meta{Key: "crm", Seq: seq.Draw(t, "seq")}
-				l.owes(m)
-				owed[m.Seq] = true
+			"delivered": func(t *rapid.T) {
+				m := draw(t)
+				l.delivered(m)
+				delete(owed, m.Seq)
 			},
-			"owes another": func(t *rapid.T) { l.owes(herald.Meta{Key: "audit", Seq: seq.Draw(t, "seq")}) },
+			"owed": func(t *rapid.T) {
+				m := draw(t)
+				if died(t, m, true) {
+					owed[m.Seq] = true
+				}
+			},
+			"refused": func(t *rapid.T) {
+				if died(t, draw(t), false) {
+					refused++
+				}
+			},
 			"": func(t *rapid.T) {
-				if got := l.of("crm").owed; got != len(owed) {
-					t.Fatalf("%d owed, want %d", got, len(owed))
+				if b := l.of("crm"); b.owed != len(owed) || b.refused != refused || l.owed()["crm"] != len(owed) {
+					t.Fatalf("%+v, want %d owed, %d refused", b, len(owed), refused)
 				}
 				for s := uint64(1); s <= 9; s++ {
 					first, ok := l.owedBefore(herald.Meta{Key: "crm", Seq: s})
-					want, before := least(owed), len(owed) > 0 && least(owed) < s
-					if ok != before || ok && first.Seq != want {
-						t.Fatalf("before %d: %d, %v, want %d, %v", s, first.Seq, ok, want, before)
+					want := len(owed) > 0 && least(owed) < s
+					if ok != want || ok && first.Seq != least(owed) {
+						t.Fatalf("before %d: %d, %v, want %d, %v", s, first.Seq, ok, least(owed), want)
+					}
+					if _, ok := l.owedBefore(herald.Meta{Key: "audit", Seq: s}); ok {
+						t.Fatal("another receiver is owed something")
 					}
 				}
 			},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"os"
 	"testing"
 
@@ -13,5 +14,6 @@ func TestMain(m *testing.M) {
 	if os.Getenv("WEBHOOKS_MAIN") != "" {
 		main()
 	}
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // herald warns of an input that waits for room, as some tests let it
 	goleak.VerifyTestMain(m)
 }

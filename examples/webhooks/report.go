@@ -91,7 +91,7 @@ func (r *report) died(p *program) {
 // letters lists the dead letters by receiver, and each receiver's in order.
 func (r *report) letters(p *program) {
 	byReceiver := func(a, b herald.DeadLetter[Event]) int {
-		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Seq, b.Seq))
+		return cmp.Or(cmp.Compare(a.Key, b.Key), bySequence(a, b))
 	}
 	for _, l := range slices.SortedFunc(p.dead.All(), byReceiver) {
 		r.line("   %-7s  %s  %-17v  %v", l.Key, l.ID(), l.Reason, l.Err)

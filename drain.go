@@ -62,6 +62,7 @@ func drainError(ctx context.Context, cores []*core) error {
 // discard drops what is queued or delayed.
 func (c *core) discard() int {
 	c.mu.Lock()
+	c.sweep() // what time has ended isn't ours to drop
 	defer c.unlock()
 	n := c.owner.dropPlain()
 	for p := c.lane.Victim(); p != nil; p = c.lane.Victim() {

@@ -175,7 +175,7 @@ func TestG29_WhatKeepsALetterFromGoingHome(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errBoom)
 	wantErr(t, "Replay with a ctx that is done", d.Replay(ctx), errBoom)
-	wantErr(t, "Replay with a nil ctx", d.Replay(*new(context.Context)), herald.ErrOption)
+	wantErr(t, "Replay with a nil ctx", d.Replay(noContext), herald.ErrOption)
 	wantEqual(t, false, d.Replayed())
 	r.steps(r.handle(nil))
 	wantErr(t, "Replay with room", d.Replay(t.Context()), nil)

@@ -115,7 +115,7 @@ func (d *dispatcher) redeliver(ctx context.Context) error {
 		}
 		left := d.ledger.owed()
 		for to := range tried {
-			if left[to] == 0 || left[to] == waiting[to] {
+			if left[to] == 0 || left[to] > 1 {
 				delete(waiting, to)
 			} else {
 				waiting[to] = left[to]
@@ -126,8 +126,8 @@ func (d *dispatcher) redeliver(ctx context.Context) error {
 }
 
 // replay sends back the letters of the receivers that wait, until the queue is full, and returns to whom. It goes by
-// sequence and not by age, since what the queue had no room for died before what was ahead of it. And it ends at the first
-// letter that finds no room: a moment later there may be room for the next one, which must not come first.
+// sequence and not by age, since what the queue had no room for died before what was ahead of it. It ends at the first
+// letter that finds no room: a moment later there may be room for the next one, which would only be held.
 func (d *dispatcher) replay(ctx context.Context, waiting map[string]int) (tried map[string]bool, err error) {
 	tried = map[string]bool{}
 	for _, l := range slices.SortedFunc(d.dead.All(), bySequence) {

@@ -11,18 +11,26 @@ import (
 type act func(w http.ResponseWriter, r *http.Request, inbox http.Handler)
 
 // script is the weakness of a receiver that does one act after the other, and is healthy then.
-func script(acts ...act) weakness {
-	return func(inbox http.Handler) http.Handler {
-		count := new(atomic.Int64)
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if i := int(count.Add(1)) - 1; i < len(acts) {
-				acts[i](w, r, inbox)
-				return
-			}
-			inbox.ServeHTTP(w, r)
-		})
-	}
+func script(acts ...act) weakness { return (&play{acts: acts}).weakness }
+
+// A play is a script that knows how far it has come.
+type play struct {
+	acts     []act
+	requests atomic.Int64
 }
+
+func (p *play) weakness(inbox http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if i := p.requests.Add(1) - 1; i < int64(len(p.acts)) {
+			p.acts[i](w, r, inbox)
+			return
+		}
+		inbox.ServeHTTP(w, r)
+	})
+}
+
+// isOver reports whether there were healthy requests.
+func (p *play) isOver() bool { return p.requests.Load() > int64(len(p.acts)) }
 
 func take(w http.ResponseWriter, r *http.Request, inbox http.Handler) { inbox.ServeHTTP(w, r) }
 

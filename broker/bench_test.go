@@ -1,0 +1,112 @@
+package broker_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/heraldbus/herald"
+	"github.com/heraldbus/herald/broker"
+	"github.com/heraldbus/herald/policy"
+)
+
+// crowdedBroker makes a broker with so many topics, among them one with a
+// subscription by pattern, and so many other patterns. None of the others
+// matches that topic. The subscription filters all out, so that what is
+// measured is the way to it.
+func crowdedBroker(b *testing.B, topicCount, patternCount int) (*broker.Broker, *herald.Topic[int]) {
+	b.Helper()
+	br := newBroker(b, broker.WithTopicLimit(topicCount+1), broker.WithPatternLimit(patternCount+2))
+	for i := range patternCount {
+		pattern := fmt.Sprintf("region%d.*.>", i%1000)
+		match[int](b, br, pattern, fmt.Sprint(i))
+	}
+	for i := range topicCount - 1 {
+		topic[int](b, br, fmt.Sprintf("region.%d.orders", i))
+	}
+	none := func(herald.Message[int]) bool { return false }
+	if _, err := broker.Match[int](br, "hot.*").Filter(none).Subscribe("hot"); err != nil {
+		b.Fatal(err)
+	}
+	return br, topic[int](b, br, "hot.topic")
+}
+
+// BenchmarkPublish asks what a publish to one topic costs, on the topic and
+// by name, beside so many other topics and patterns.
+func BenchmarkPublish(b *testing.B) {
+	for _, size := range []struct{ topics, patterns int }{{1, 0}, {1_000, 10_000}, {100_000, 10_000}} {
+		br, hot := crowdedBroker(b, size.topics, size.patterns)
+		ctx := context.Background()
+		b.Run(fmt.Sprintf("topics=%d/patterns=%d/topic", size.topics, size.patterns), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = hot.Publish(ctx, 1)
+			}
+		})
+		b.Run(fmt.Sprintf("topics=%d/patterns=%d/name", size.topics, size.patterns), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = broker.Publish(ctx, br, "hot.topic", 1)
+			}
+		})
+	}
+}
+
+// BenchmarkMake asks what it costs to make and delete a topic that one
+// pattern matches, and a subscription by pattern that matches one topic, beside
+// so many others.
+func BenchmarkMake(b *testing.B) {
+	for _, size := range []struct{ topics, patterns int }{{1, 0}, {1_000, 10_000}, {100_000, 10_000}} {
+		br, _ := crowdedBroker(b, size.topics, size.patterns)
+		b.Run(fmt.Sprintf("topics=%d/patterns=%d/topic", size.topics, size.patterns), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				topic[int](b, br, "hot.other")
+				br.Delete("hot.other")
+			}
+		})
+		b.Run(fmt.Sprintf("topics=%d/patterns=%d/pattern", size.topics, size.patterns), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				match[int](b, br, "hot.*", "other").Close()
+			}
+		})
+	}
+}
+
+// BenchmarkRun asks what the broker's Run adds to a message, beside a
+// subscription's own Run.
+func BenchmarkRun(b *testing.B) {
+	block := herald.WithOverflow(policy.Block(0))
+	b.Run("broker", func(b *testing.B) {
+		br := newBroker(b)
+		handle(b, br, "x", "s", ignore[int], block)
+		x := topic[int](b, br, "x")
+		ended := make(chan error)
+		go func() { ended <- br.Run(context.Background()) }()
+		b.ReportAllocs()
+		for b.Loop() {
+			_ = x.Publish(context.Background(), 1)
+		}
+		_ = br.Drain(context.Background())
+		<-ended
+	})
+	b.Run("subscription", func(b *testing.B) {
+		x, err := herald.NewTopic[int]("x")
+		if err != nil {
+			b.Fatal(err)
+		}
+		s, err := x.Subscribe("s", block)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ended := make(chan error)
+		go func() { ended <- s.Run(context.Background(), ignore) }()
+		b.ReportAllocs()
+		for b.Loop() {
+			_ = x.Publish(context.Background(), 1)
+		}
+		_ = x.Drain(context.Background())
+		<-ended
+	})
+}

@@ -157,3 +157,43 @@ func TestG09_RunServesInOrder(t *testing.T) {
 		})
 	}
 }
+
+// One that comes while the Run makes room doesn't get in before one that was waiting already (G9).
+func TestG09_NobodyOvertakesARun(t *testing.T) {
+	topic, gate, got := newBus[int](t), make(chan struct{}), tape[int]{}
+	s := subscribe(t, topic, "s", blocking(0)...)
+	ran := running(t.Context(), s, func(ctx context.Context, m herald.Message[int]) error {
+		<-gate
+		return got.handler(ctx, m)
+	})
+	until := func(reached func(herald.SubStats) bool) {
+		for !reached(s.Stats()) {
+			runtime.Gosched()
+		}
+	}
+	returns(t, "a publisher", func() {
+		for round := range 500 {
+			v := 4 * round
+			publishAll(t, topic, v)
+			until(func(n herald.SubStats) bool { return n.InFlight == 1 && n.Queued == 0 })
+			publishAll(t, topic, v+1)
+			var g sync.WaitGroup
+			g.Go(func() { publishAll(t, topic, v+2) })
+			until(func(n herald.SubStats) bool { return n.Waiting == 1 })
+			g.Go(func() { gate <- struct{}{} }) // makes room
+			g.Go(func() { publishAll(t, topic, v+3) })
+			for range 3 {
+				gate <- struct{}{}
+			}
+			g.Wait()
+			until(func(n herald.SubStats) bool { return n.Queued+n.InFlight == 0 })
+		}
+	})
+	s.Close()
+	wantErr(t, "Run", <-ran, nil)
+	for i, v := range got.list() {
+		if i != v {
+			t.Fatalf("%d was handled as number %d", v, i)
+		}
+	}
+}

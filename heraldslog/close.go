@@ -29,22 +29,32 @@ func (h *Handler) Drain(ctx context.Context) error {
 	}
 	c := h.core
 	c.gate.close()
-	select {
-	case <-c.gate.sealed:
-	case <-ctx.Done():
+	if !await(ctx, c.gate.sealed) {
 		return c.drainError(ctx)
 	}
 	if err := c.topic.Drain(ctx); err != nil {
 		return err
 	}
-	if running := c.underWay(); running != nil {
-		select {
-		case <-running:
-		case <-ctx.Done():
-			return c.drainError(ctx)
-		}
+	if running := c.underWay(); running != nil && !await(ctx, running) {
+		return c.drainError(ctx)
 	}
 	return nil
+}
+
+// await waits until done is closed. It reports whether it was, rather than ctx
+// ended.
+func await(ctx context.Context, done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+	}
+	select {
+	case <-done:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 func (c *core) underWay() <-chan struct{} {

@@ -26,16 +26,16 @@ const (
 // a receiver that is down costs the retries of one event, not of all.
 type dispatcher struct {
 	setup
-	receivers map[string]Receiver
-	events    *herald.Topic[Event]
-	deliver   *herald.Subscription[Event]
-	dead      *dlq.Queue[Event]
-	ledger    *ledger
+	known   map[string]Receiver // by name
+	events  *herald.Topic[Event]
+	deliver *herald.Subscription[Event]
+	dead    *dlq.Queue[Event]
+	ledger  *ledger
 }
 
 // newDispatcher makes a dispatcher; ms wrap every attempt.
 func newDispatcher(s setup, ms ...herald.Middleware) (*dispatcher, error) {
-	receivers, err := byName(s.receivers)
+	known, err := byName(s.receivers)
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +44,11 @@ func newDispatcher(s setup, ms ...herald.Middleware) (*dispatcher, error) {
 		return nil, err
 	}
 	d := &dispatcher{
-		setup:     s,
-		receivers: receivers,
-		events:    events,
-		dead:      dlq.New[Event](letterLimit), // as the ledger has the same limit, it never evicts
-		ledger:    newLedger(letterLimit),
+		setup:  s,
+		known:  known,
+		events: events,
+		dead:   dlq.New[Event](letterLimit), // as the ledger has the same limit, it never evicts
+		ledger: newLedger(letterLimit),
 	}
 	return d, d.subscribe(ms)
 }
@@ -60,7 +60,7 @@ func (d *dispatcher) subscribe(ms []herald.Middleware) (err error) {
 		DeadLetterTo(d.bury).
 		Subscribe("deliver",
 			// A worker for each receiver, so that the slow and the dead one hold up nobody else.
-			herald.WithConcurrency(min(len(d.receivers), workerLimit)),
+			herald.WithConcurrency(min(len(d.known), workerLimit)),
 			herald.WithRetry(d.retry),
 			// A full queue is back pressure first. An input that can't wait longer goes on, and what finds no
 			// room is owed, like anything else that died.
@@ -73,7 +73,7 @@ func (d *dispatcher) subscribe(ms []herald.Middleware) (err error) {
 
 // knows returns an error if nobody is there to receive e.
 func (d *dispatcher) knows(e Event) error {
-	if _, ok := d.receivers[e.Receiver]; !ok {
+	if _, ok := d.known[e.Receiver]; !ok {
 		return fmt.Errorf("unknown receiver %q", e.Receiver)
 	}
 	return nil
@@ -115,7 +115,7 @@ func (d *dispatcher) redeliver(ctx context.Context) error {
 		}
 		left := d.ledger.owed()
 		for to := range tried {
-			if left[to] == 0 || left[to] > 1 {
+			if left[to] == 0 || left[to] == waiting[to] {
 				delete(waiting, to)
 			} else {
 				waiting[to] = left[to]

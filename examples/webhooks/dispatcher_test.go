@@ -241,20 +241,28 @@ func TestWrongSecret(t *testing.T) {
 	})
 }
 
-// TestNobodyThere proves that a refused connection is tried again, and reported without the receiver's address.
-func TestNobodyThere(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := newNetwork()
-		s := &standins{list: []*standin{newStandin(n.serve, "crm", "", healthy)}}
-		p := rig(t, n, s)
-		s.close()
-		if err := p.run(t.Context(), input("crm", "crm")); !errors.Is(err, errUndelivered) {
-			t.Errorf("run = %v, want %v", err, errUndelivered)
-		}
-		for l := range p.dead.All() {
-			if l.Seq == 1 && (l.Attempt != 4 || strings.Contains(l.Err.Error(), "http://")) {
-				t.Errorf("the first letter has attempt %d, error %v", l.Attempt, l.Err)
+// TestLetterErrors proves that a dead letter says why there was no answer, without the receiver's address.
+func TestLetterErrors(t *testing.T) {
+	for want, closed := range map[string]bool{"connection refused": true, "attempt timed out after 1s": false} {
+		synctest.Test(t, func(t *testing.T) {
+			n := newNetwork()
+			s := &standins{list: []*standin{newStandin(n.serve, "crm", "", slow(time.Hour, 0))}}
+			defer s.close()
+			p := rig(t, n, s)
+			if closed {
+				s.close()
 			}
-		}
-	})
+			if err := p.run(t.Context(), input("crm")); !errors.Is(err, errUndelivered) {
+				t.Errorf("run = %v, want %v", err, errUndelivered)
+			}
+			for l := range p.dead.All() {
+				if text := l.Err.Error(); l.Attempt != 4 || !strings.Contains(text, want) || strings.Contains(text, "http://") {
+					t.Errorf("attempt %d: %s, want %s", l.Attempt, text, want)
+				}
+			}
+			if p.dead.Len() != 1 {
+				t.Errorf("%d letters, want 1", p.dead.Len())
+			}
+		})
+	}
 }

@@ -163,7 +163,7 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req, err := newRequest(t.Context(), i.dispatcher.receivers["crm"], l.Message)
+		req, err := newRequest(t.Context(), i.dispatcher.known["crm"], l.Message)
 		if err != nil {
 			t.Fatal(err)
 		}

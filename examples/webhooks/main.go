@@ -1,8 +1,9 @@
 // Webhooks tells the rest of the world what happened: it posts each event of its input to the event's receiver, signed,
 // in order, and again until the receiver has it.
 //
-//	go run ./examples/webhooks                                    a demonstration, receivers included
-//	webhooks -receivers receivers.json -in events.jsonl           for real; -in - reads standard input
+//	go run ./examples/webhooks                             a demonstration, receivers included
+//	go run ./examples/webhooks -hopeless                   the same, but one of them stays down
+//	webhooks -receivers receivers.json -in events.jsonl    for real; -in - reads standard input
 //
 // An event is a line of JSON such as
 //

@@ -31,7 +31,7 @@ type content struct {
 
 // post makes one request, and returns what to make of the answer.
 func (d *dispatcher) post(ctx context.Context, m herald.Message[Event]) error {
-	req, err := newRequest(ctx, d.receivers[m.Payload.Receiver], m)
+	req, err := newRequest(ctx, d.known[m.Payload.Receiver], m)
 	if err != nil {
 		return policy.Permanent(err)
 	}

@@ -148,7 +148,7 @@ func (r *report) drained(p *program, left error) {
 	r.section("Drained", "accepted = delivered + refused + owed + left + lost")
 	const row = "   %-7s  %8v  %9v  %7v  %4v  %4v  %4v"
 	r.line(row, "", "accepted", "delivered", "refused", "owed", "left", "lost")
-	for _, to := range p.setup.receivers {
+	for _, to := range p.receivers {
 		r.balance(row, to.Name, p.ledger.of(to.Name))
 	}
 	sum := p.ledger.sum()

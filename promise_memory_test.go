@@ -255,6 +255,35 @@ func TestG36_DiscardedBehindOneInHand(t *testing.T) {
 	}
 }
 
+// A bigError is an error that holds a payload.
+type bigError struct{ big }
+
+func (bigError) Error() string { return "big" }
+
+// TestG36_TheErrorIsLetGo: an attempt's error, and what a handler panicked with, live no longer than the message.
+func TestG36_TheErrorIsLetGo(t *testing.T) {
+	for name, h := range map[string]func(error) error{
+		"error": func(err error) error { return err },
+		"panic": func(err error) error { panic(err) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(ctx context.Context, t *testing.T) {
+				e := &estate{t: t, ctx: ctx, topic: newBus[big](t)}
+				e.sub = subscribe(t, e.topic, "s", herald.WithRetry(policy.Schedule{0}))
+				e.again()
+				var w weak.Pointer[[1 << 12]byte]
+				e.run(func(context.Context, herald.Message[big]) error {
+					p := new([1 << 12]byte)
+					w = weak.Make(p)
+					return h(bigError{p})
+				})
+				wantGone(t, w)
+				runtime.KeepAlive(e.sub)
+			})
+		})
+	}
+}
+
 // TestG36_ThePublishersContextIsLetGo: with WithPublisherValues a message holds it, and no longer than it lives.
 func TestG36_ThePublishersContextIsLetGo(t *testing.T) {
 	topic := newBus[big](t, herald.WithPublisherValues())

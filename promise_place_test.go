@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -20,14 +21,14 @@ type lineModel struct {
 	topic   *herald.Topic[int]
 	sub     *herald.Subscription[int]
 	waiting map[uint64]herald.Priority // by Seq; also what is in hand
-	held    uint64                     // failed, and waited for in place; 0: none
+	held    []uint64                   // failed, and waited for in place
 	left    int                        // messages to publish
 }
 
 // next is the message whose turn it is.
 func (l *lineModel) next() (next uint64) {
-	if l.held != 0 {
-		return l.held
+	if len(l.held) > 0 {
+		return l.held[0]
 	}
 	for seq, p := range l.waiting {
 		if best := l.waiting[next]; next == 0 || p > best || p == best && seq < next {
@@ -61,12 +62,12 @@ func (l *lineModel) publish(n int) {
 // take checks that it's m's turn. If not, the rest is nonsense: that's the end.
 func (l *lineModel) take(m herald.Meta) bool {
 	want := l.next()
-	l.held = 0
 	if m.Seq == want {
+		l.held = l.held[min(len(l.held), 1):]
 		return true
 	}
 	l.t.Errorf("message %d (%v) where %d (%v) was due", m.Seq, m.Priority, want, l.waiting[want])
-	l.left = 0
+	l.left, l.held = 0, nil
 	clear(l.waiting)
 	return false
 }
@@ -82,7 +83,7 @@ func (l *lineModel) handle(m herald.Meta) error {
 		return policy.Stop(errStop) // back in line
 	case 1:
 		if m.Attempt < 3 {
-			l.held = m.Seq
+			l.held = []uint64{m.Seq}
 			return errBoom
 		}
 	}
@@ -114,11 +115,20 @@ func (l *lineModel) consume() {
 		}
 	case 3:
 		_ = l.sub.RunBatch(ctx, 1+l.random.IntN(4), 0, func(_ context.Context, ms []herald.Message[int]) error {
-			defer cancel()
+			waiting := maps.Clone(l.waiting)
 			for _, m := range ms {
 				l.take(m.Meta)
 				delete(l.waiting, m.Seq)
 			}
+			if !l.t.Failed() && l.random.IntN(2) == 0 && ms[0].Attempt < 3 && len(l.held) == 0 {
+				l.waiting = waiting // all are waited for in place, in front of what comes now
+				for _, m := range ms {
+					l.held = append(l.held, m.Seq)
+				}
+				l.publish(2)
+				return errBoom
+			}
+			cancel()
 			return nil
 		})
 	default:

@@ -72,6 +72,24 @@ func TestG23_NothingIsRetriedAtExpiry(t *testing.T) {
 	}
 }
 
+// TestG23_AnExpiredLetterHasNoErrorButItsOwn: one that was never tried has none, whatever died there before.
+func TestG23_AnExpiredLetterHasNoErrorButItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, herald.WithRetry(policy.Never()))
+		for range 10 {
+			r.publish("bad", herald.WithTTL(time.Hour))
+		}
+		r.steps(r.handle(fails("bad", 1)))
+		r.letters = nil
+		r.publish("old", herald.WithTTL(time.Second))
+		time.Sleep(time.Second)
+		_ = r.sub.Stats()
+		if d := r.letters[0]; d.Err != nil || d.Attempt != 0 {
+			t.Errorf("%v after %d attempts: %v", d.Reason, d.Attempt, d.Err)
+		}
+	})
+}
+
 // TestG23_WhatNoticesExpiry: a pick, an offer that finds the queue full, Stats, and an idle Run by itself at the very
 // moment, also for a message behind others; nothing else has to happen.
 func TestG23_WhatNoticesExpiry(t *testing.T) {

@@ -26,7 +26,7 @@ func volume(t *testing.T, times, nth int) int {
 
 // checkProperty checks a property in as many sequences as volume says. rapid, where it's short of time, is content with
 // fewer; this isn't.
-func checkProperty(t *testing.T, times, nth int, property func(*rapid.T)) {
+func checkProperty(t *testing.T, times, nth int, property func(*rapid.T)) (sequences int) {
 	t.Helper()
 	times = volume(t, times, nth)
 	checks := flag.Lookup("rapid.checks").Value
@@ -47,4 +47,30 @@ func checkProperty(t *testing.T, times, nth int, property func(*rapid.T)) {
 		t.Errorf("checked %d sequences, want %d", ran, times)
 	}
 	t.Logf("%d sequences", ran)
+	return ran
+}
+
+// sights counts rare things that happened, so that a model that never gets there isn't taken for a proof.
+type sights map[string]int
+
+func (s sights) see(what string) { s[what]++ }
+
+// check fails if something was never seen in so many sequences that it should have been.
+func (s sights) check(t *testing.T, sequences int, all ...string) {
+	t.Helper()
+	for _, what := range all {
+		if s[what] == 0 && sequences >= 3000 {
+			t.Errorf("never seen: %s", what)
+		}
+	}
+	t.Logf("seen: %v", map[string]int(s))
+}
+
+// commonSights are those of all models.
+var commonSights = []string{
+	"dead: retries exhausted", "dead: expired", "dead: permanent", "dead: filter failed", "dead: policy failed",
+	"a retry aside", "a retry in place", "expired between attempts", "a message behind another of its key",
+	"a publisher admitted", "a publisher that gave up", "a Block whose time is up", "a policy asked again",
+	"a letter replayed twice", "a letter replayed to a full subscription", "a letter replayed to a closed subscription",
+	"a replayed message superseded by a newer one",
 }

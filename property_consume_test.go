@@ -13,20 +13,6 @@ import (
 
 // What consumers do, to topic and model alike.
 
-// attach makes a consumer out of the caller; what waited in place for its next attempt when a Run ended does so again.
-func (s *specSub) attach() {
-	for _, m := range s.held {
-		if m.suspended {
-			m.suspended, m.state = false, parked
-		}
-	}
-}
-
-// leased counts the deliveries that somebody has.
-func (s *specSub) leased() int {
-	return countOf(s.held, func(m *specMessage) bool { return m.state == runs && m.lease > 0 })
-}
-
 // step handles one message on this goroutine, if there's one ready and no delivery out (G13).
 func (t *trial) step(r *rapid.T) {
 	t.before(r)
@@ -274,8 +260,10 @@ func (d *trialDelivery) valid() bool {
 func (d *trialDelivery) want() error {
 	switch {
 	case d.settled:
+		d.sub.spec.topic.sights.see("a delivery settled twice")
 		return herald.ErrSettled
 	case !d.valid():
+		d.sub.spec.topic.sights.see("a delivery settled too late")
 		return herald.ErrLeaseLost
 	}
 	return nil

@@ -149,7 +149,7 @@ func (t *trial) drawEnvelope(r *rapid.T, payloads int) specEnvelope {
 		add(herald.WithTTL(t.unit(n)))
 	}
 	if n := rapid.IntRange(-9, 3).Draw(r, "delay"); n > 0 {
-		m.due, m.delay = t.spec.now+t.unit(n), true
+		m.due, m.delayed = t.spec.now+t.unit(n), true
 		add(herald.WithDelay(t.unit(n)))
 	}
 	if rapid.IntRange(0, 4).Draw(r, "header") == 0 {

@@ -32,14 +32,18 @@ type runPublish struct {
 	err  error
 }
 
-func newRunTrial(r *rapid.T) *runTrial {
+func newRunTrial(r *rapid.T, seen sights) *runTrial {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.Cleanup(func() { // after the topic's end
 		cancel()
 		time.Sleep(time.Hour) // handlers under way; as the root goroutine ends, so does time
 	})
-	n := nature{plain: rapid.Bool().Draw(r, "plain"), mortal: rapid.Bool().Draw(r, "mortal"), blocks: rapid.Bool().Draw(r, "blocks")}
-	t := &runTrial{trial: newTrial(r, n), ctx: ctx, plans: map[uint64][]specAct{}}
+	n := nature{
+		plain:  rapid.Bool().Draw(r, "plain"),
+		mortal: rapid.Bool().Draw(r, "mortal"),
+		blocks: rapid.Bool().Draw(r, "blocks"),
+	}
+	t := &runTrial{trial: newTrial(r, seen, n), ctx: ctx, plans: map[uint64][]specAct{}}
 	t.before = func(*rapid.T) { t.moment() }
 	return t
 }

@@ -1,7 +1,6 @@
 package herald_test
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -9,37 +8,6 @@ import (
 	"github.com/heraldbus/herald"
 	"github.com/heraldbus/herald/policy"
 )
-
-// The second half of the model: what happens to messages and publishers as time goes by.
-
-// notice is what a pick, an offer that finds the queue full, Stats and an idle Run begin with: what is not in a handler's
-// hands expires where its lifetime is over (G23), and leases that ended are failed attempts (G26). Which comes first is
-// not promised; it shows only where both were overdue and a publisher waits for the room.
-func (s *specSub) notice() {
-	s.expire()
-	s.admit()
-	for _, m := range slices.Clone(s.held) {
-		if m.state == runs && m.lease != 0 && m.lease <= s.topic.now {
-			s.settle(m, outcome{kind: byLeaseEnd}, m.lease)
-		}
-	}
-	s.expire()
-}
-
-func (s *specSub) expire() {
-	for _, m := range slices.Clone(s.held) {
-		if m.state != runs && m.expires != 0 && m.expires <= s.topic.now {
-			s.end(m, herald.Expired, m.expires)
-		}
-	}
-}
-
-// take hands m out.
-func (s *specSub) take(m *specMessage) {
-	m.state, m.started = runs, s.topic.now
-	m.attempt++
-	m.handed++
-}
 
 // A specPublish is one Publish: what each subscription answered.
 type specPublish struct {
@@ -96,6 +64,7 @@ func (s *specSub) admit() {
 		s.leave(w)
 		s.accept(w.message)
 		w.publish.answer(s, nil)
+		s.topic.sights.see("a publisher admitted")
 		if len(s.line) > 0 {
 			s.expire() // it may have expired while it waited
 		}
@@ -119,6 +88,7 @@ func (s *specSub) lapse(w *specWaiter) {
 	if !ok {
 		a, err = policy.Reject(), nil
 		if s.custom {
+			s.topic.sights.see("a policy asked again")
 			a, err = s.ask(w.message, s.topic.now-w.since)
 		}
 	}
@@ -127,9 +97,10 @@ func (s *specSub) lapse(w *specWaiter) {
 		return
 	}
 	s.leave(w)
+	s.topic.sights.see("a Block whose time is up")
 	if err != nil {
-		s.die(w.message, herald.PolicyFailed, err, s.topic.now)
 		s.count.Accepted++
+		s.die(w.message, herald.PolicyFailed, err, s.topic.now)
 		w.publish.answer(s, nil)
 		return
 	}
@@ -149,6 +120,7 @@ func (s *specSub) giveUp(w *specWaiter) {
 	s.leave(w)
 	s.count.Refused++
 	w.publish.answer(s, errDeadline)
+	s.topic.sights.see("a publisher that gave up")
 }
 
 // close: no offers from now on; those who wait were not offered, and that's no error (G8, G32).
@@ -157,10 +129,41 @@ func (s *specSub) close() {
 	for _, w := range slices.Clone(s.line) {
 		s.leave(w)
 		w.publish.returned = s.topic.now
+		s.topic.sights.see("a publisher released by Close")
 	}
 }
 
-// An event is something that time brings about.
+// close closes a topic and its subscriptions (G33).
+func (p *spec) close() {
+	p.closed = true
+	for _, s := range p.subs {
+		if !s.count.Closed {
+			s.close()
+			s.work()
+			p.closing = append(p.closing, s)
+		}
+	}
+}
+
+// drain waits until closed subscriptions are quiet, or until a deadline, and returns what is left then (G33).
+func (p *spec) drain(subs []*specSub, deadline time.Duration) (left []herald.SubStats) {
+	for !allOf(subs, (*specSub).quiet) {
+		e := p.soonest()
+		if e.at > deadline {
+			p.now = deadline
+			break
+		}
+		p.happen(e)
+	}
+	for _, s := range subs {
+		if stats := s.stats(); !s.quiet() {
+			left = append(left, stats)
+		}
+	}
+	return left
+}
+
+// A specEvent is something that time brings about.
 type specEvent struct {
 	at   time.Duration
 	what func()
@@ -221,68 +224,4 @@ func (s *specSub) events() (es []specEvent) {
 		es = append(es, s.run.events()...)
 	}
 	return es
-}
-
-// replay sends a dead letter home, once; neither filter nor policy are asked (G29). Its lifetime is behind it (G23).
-func (s *specSub) replay(l *specLetter) error {
-	switch s.notice(); {
-	case l.replayed:
-		return herald.ErrSettled
-	case s.count.Closed:
-		return herald.ErrClosed
-	case s.crowded():
-		return herald.ErrFull
-	}
-	l.replayed = true
-	s.count.Replayed++
-	m := l.specMessage
-	m.state, m.attempt, m.handed, m.err, m.expires, m.due, m.delay = waits, 0, 0, nil, 0, 0, false
-	m.replays++
-	s.accept(&m)
-	s.work()
-	return nil
-}
-
-// discard drops what is queued or delayed.
-func (s *specSub) discard() (n int) {
-	s.notice()
-	for _, m := range slices.Clone(s.held) {
-		if m.isWaiting() {
-			s.remove(m)
-			n++
-		}
-	}
-	s.count.Discarded += uint64(n)
-	s.work()
-	return n
-}
-
-// stats is the cut of a subscription (G4).
-func (s *specSub) stats() herald.SubStats {
-	s.notice()
-	s.work()
-	c := s.count
-	for _, m := range s.held {
-		switch {
-		case !m.isWaiting():
-			c.InFlight++
-		case m.isQueued(s.topic.now):
-			c.Queued++
-		default:
-			c.Delayed++
-		}
-		if m.state == runs {
-			c.Running = append(c.Running, herald.Running{Seq: m.seq, Attempt: m.attempt, Since: s.topic.begun.Add(m.started)})
-		}
-	}
-	slices.SortFunc(c.Running, byHandout)
-	d := c.DeadBy
-	c.Dead = d.RetriesExhausted + d.Overflow + d.Expired + d.Permanent + d.FilterFailed + d.PolicyFailed
-	c.Dropped = c.DroppedBy.Oldest + c.DroppedBy.Newest + c.DroppedBy.Superseded
-	c.Waiting = len(s.line)
-	return c
-}
-
-func byHandout(a, b herald.Running) int {
-	return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Attempt, b.Attempt), a.Since.Compare(b.Since))
 }

@@ -36,12 +36,15 @@ type trial struct {
 type trialSub struct {
 	*herald.Subscription[int]
 	spec    *specSub
-	before  herald.SubStats // at the latest comparison
-	puts    []herald.DeadLetter[int]
-	checked int // of puts
+	before  herald.SubStats          // at the latest comparison
+	letters []herald.DeadLetter[int] // that it put into its store, in the order of the model's
+	checked int                      // of them
 
-	cancel  context.CancelFunc // of its Run
-	log     []specAttempt      // this and what follows is protected by the trial's mu
+	cancel context.CancelFunc // of its Run
+
+	// Protected by the trial's mu:
+	puts    []herald.DeadLetter[int] // since the latest look
+	log     []specAttempt
 	returns []specReturn
 	handed  map[[2]uint64]int // how often what was, by Seq and replays
 }
@@ -54,7 +57,7 @@ type nature struct {
 }
 
 // newTrial makes a topic without subscriptions.
-func newTrial(r *rapid.T, n nature) *trial {
+func newTrial(r *rapid.T, seen sights, n nature) *trial {
 	t := &trial{T: r, nature: n}
 	t.before = t.idle
 	r.Cleanup(func() {
@@ -62,7 +65,7 @@ func newTrial(r *rapid.T, n nature) *trial {
 			t.topic.Close()
 		}
 	})
-	t.spec = &spec{begun: time.Now()}
+	t.spec = &spec{begun: time.Now(), sights: seen}
 	opts := []herald.TopicOption{herald.WithLogger(slog.New(slog.DiscardHandler))}
 	if !t.plain && t.mortal && rapid.IntRange(0, 3).Draw(r, "default ttl") == 0 {
 		t.spec.ttl = 3 * time.Second
@@ -85,9 +88,17 @@ func (t *trial) fraction() time.Duration {
 
 func (t *trial) unit(n int) time.Duration { return time.Duration(n) * time.Second }
 
+// A specView is a topic, or a view of one.
+type specView interface {
+	Filter(func(herald.Message[int]) bool) herald.View[int]
+	KeyBy(func(herald.Message[int]) string) herald.View[int]
+	DeadLetterTo(func(herald.DeadLetter[int]) error) herald.View[int]
+	Subscribe(string, ...herald.SubOption) (*herald.Subscription[int], error)
+}
+
 // view is the view that a subscription of some options has.
-func (t *trial) view(o *specOptions, put func(herald.DeadLetter[int]) error) herald.View[int] {
-	v := t.topic.Filter(func(herald.Message[int]) bool { return true })
+func (t *trial) view(o *specOptions, put func(herald.DeadLetter[int]) error) (v specView) {
+	v = t.topic
 	if o.filter != 0 {
 		v = v.Filter(func(m herald.Message[int]) bool { return o.keep(m.Payload) })
 	}
@@ -183,6 +194,8 @@ func (t *trial) compare() {
 	if got := t.topic.Stats(); got != want {
 		t.Errorf("topic: -want +got\n%s", godiff.Diff(want, got))
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if !slices.Equal(t.fulls, t.spec.fulls) {
 		t.Errorf("policy.Full: -want +got\n%s", godiff.Diff(t.spec.fulls, t.fulls))
 	}
@@ -243,12 +256,13 @@ func wentDown(before, now any) string {
 // compareLetters compares what DeadLetterTo was given since the latest time. The order of what died at once is not
 // promised.
 func (u *trialSub) compareLetters(t *trial) {
-	if len(u.puts) != len(u.spec.letters) {
-		t.Errorf("%q: %d dead letters, want %d", u.Name(), len(u.puts), len(u.spec.letters))
+	u.look(t)
+	if len(u.letters) != len(u.spec.letters) {
+		t.Errorf("%q: %d dead letters, want %d", u.Name(), len(u.letters), len(u.spec.letters))
 		return
 	}
-	puts, letters := u.puts[u.checked:], u.spec.letters[u.checked:]
-	u.checked = len(u.puts)
+	puts, letters := u.letters[u.checked:], u.spec.letters[u.checked:]
+	u.checked = len(u.letters)
 	slices.SortFunc(puts, func(a, b herald.DeadLetter[int]) int {
 		return cmp.Or(cmp.Compare(a.Seq, b.Seq), a.Replays()-b.Replays())
 	})
@@ -266,7 +280,15 @@ func (u *trialSub) compareLetters(t *trial) {
 	}
 }
 
-// facts are all that a message says.
+// look takes note of new dead letters.
+func (u *trialSub) look(t *trial) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	u.letters = append(u.letters, u.puts...)
+	u.puts = nil
+}
+
+// specFacts are all that a message says.
 type specFacts struct {
 	seq                uint64
 	payload            int

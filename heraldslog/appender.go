@@ -88,7 +88,7 @@ func (c *core) add(a *appender) {
 // keep is the filter of a's subscription.
 func (a *appender) keep(m herald.Message[*entry]) bool {
 	e := m.Payload
-	return a.wants(e.caller.values, e.record.Level) && !e.cameThrough(a)
+	return a.wants(e.publish.caller, e.record.Level) && !e.cameThrough(a)
 }
 
 func (a *appender) wants(ctx context.Context, level slog.Level) bool {

@@ -71,7 +71,7 @@ func TestEnabled(t *testing.T) {
 	r.add("info", slog.LevelInfo, &writer{})
 	want(everyLevel[1:]...)
 	r.Close()
-	want(everyLevel[1:]...)                   // so that what is lost is counted
+	want(everyLevel[1:]...) // so that what is lost is counted
 	wantDiff(t, everyLevel[1:], enabled(nil))
 }
 

@@ -13,13 +13,12 @@ import (
 // end of its own, when the handler is closed. It's part of an entry, so that it
 // costs nothing.
 type callerContext struct {
-	values context.Context // has no end
+	caller context.Context
 	gate   *gate
 }
 
 func (c *callerContext) Deadline() (deadline time.Time, ok bool) { return time.Time{}, false }
 func (c *callerContext) Done() <-chan struct{}                   { return c.gate.closing }
-func (c *callerContext) Value(key any) any                       { return c.values.Value(key) }
 
 // Err is what herald will say of a publish that Close cut short.
 func (c *callerContext) Err() error {
@@ -28,6 +27,10 @@ func (c *callerContext) Err() error {
 	}
 	return nil
 }
+
+// Value never finds the caller's cancellation, which package context keeps
+// among the values.
+func (c *callerContext) Value(key any) any { return context.WithoutCancel(c.caller).Value(key) }
 
 // An appenderContext is what an appender's handler gets: the end of Run's
 // context, the values of the record's, and where that has none, those of Run's.
@@ -46,7 +49,7 @@ func (c *appenderContext) Value(key any) any {
 		return c
 	}
 	if c.entry != nil && !isHeralds(key) {
-		if v := c.entry.caller.Value(key); v != nil {
+		if v := c.entry.publish.Value(key); v != nil {
 			return v
 		}
 	}

@@ -8,20 +8,17 @@ import (
 // An entry is a record on its way, shared by all appenders and never changed
 // once it's published.
 type entry struct {
-	record slog.Record
-	chain  *chain
-	caller callerContext
-	within *appenderContext // the appender in whose handler it was logged; nil: in none
+	record  slog.Record
+	chain   *chain
+	publish callerContext
+	within  *appenderContext // the appender in whose handler it was logged; nil: in none
 }
 
 func (c *core) newEntry(ctx context.Context, r slog.Record, ch *chain) *entry {
-	switch {
-	case ctx == nil:
+	if ctx == nil {
 		ctx = context.Background()
-	case ctx.Done() != nil:
-		ctx = context.WithoutCancel(ctx)
 	}
-	e := &entry{record: resolveRecord(r), chain: ch, caller: callerContext{ctx, c.gate}}
+	e := &entry{record: resolveRecord(r), chain: ch, publish: callerContext{ctx, c.gate}}
 	e.within, _ = ctx.Value(appenderKey{}).(*appenderContext)
 	return e
 }

@@ -83,7 +83,7 @@ func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 		return fail("handle", "", herald.ErrClosed)
 	}
 	defer c.gate.leave()
-	err := c.topic.Publish(&e.caller, e)
+	err := c.topic.Publish(&e.publish, e)
 	if _, offered := err.(*herald.PublishError); err != nil && !offered {
 		c.late.Add(1) // closing since we entered
 	}

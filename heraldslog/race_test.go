@@ -15,7 +15,7 @@ import (
 // appender's output, none twice; all that was logged is written or lost; and the
 // lines about losses add up, while others look and flush. (G4, G5, G12)
 func TestConcurrentLoggers(t *testing.T) {
-	const producers, each = 8, 500
+	const producers, each = 8, 300
 	r := newRig(t)
 	outputs := map[string]*bytes.Buffer{}
 	for name, opts := range map[string][]herald.SubOption{

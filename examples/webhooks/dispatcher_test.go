@@ -16,11 +16,13 @@ import (
 	"github.com/heraldbus/herald/policy"
 )
 
-// rig makes a program whose receivers are s, with exact delays of 100 ms, 200 ms and so on between four attempts.
+// rig makes a program whose receivers are s, with exact delays of 100 ms, 200 ms and so on between four attempts of at
+// most a second.
 func rig(t *testing.T, n *network, s *standins) *program {
 	t.Helper()
 	base := demoSetup(n.client(), time.Hour)
 	base.receivers = s.receivers()
+	base.timeout = time.Second
 	base.retry = policy.Exponential{Attempts: 4, Base: 100 * time.Millisecond, Max: time.Minute}
 	p, err := newProgram(base, s, io.Discard)
 	if err != nil {

@@ -32,11 +32,12 @@ func realSetup(receivers []Receiver, client *http.Client, grace time.Duration) s
 	}
 }
 
-// demoSetup is for people who watch. Its queue is shorter than the demonstration's input, which has to wait for room.
+// demoSetup is for people who watch. Its queue is shorter than the demonstration's input, which has to wait for room. Its
+// timeout is short enough to be waited for, and long enough for a busy machine to time out only where it should.
 func demoSetup(client *http.Client, grace time.Duration) setup {
 	s := realSetup(nil, client, grace)
 	s.retry = policy.Exponential{Attempts: 4, Base: 20 * time.Millisecond, Max: time.Second, Jitter: 0.5}
-	s.timeout = time.Second
+	s.timeout = 2 * time.Second
 	s.capacity = 12
 	return s
 }

@@ -9,56 +9,6 @@ import (
 	"github.com/heraldbus/herald"
 )
 
-// nextEvent is when time will do something about m.
-func (m *specMessage) nextEvent(now time.Duration) time.Duration {
-	at := time.Duration(math.MaxInt64)
-	consider := func(t time.Duration) {
-		if t > now {
-			at = min(at, t)
-		}
-	}
-	if m.state == runs {
-		consider(m.lease)
-		return at
-	}
-	consider(m.due)
-	consider(m.expires)
-	return at
-}
-
-// quiet reports whether a subscription has nothing queued, delayed or in flight.
-func (s *specSub) quiet() bool { return len(s.held) == 0 }
-
-// close closes a topic and its subscriptions.
-func (p *spec) close() {
-	p.closed = true
-	for _, s := range p.subs {
-		if !s.count.Closed {
-			s.close()
-			s.work()
-			p.closing = append(p.closing, s)
-		}
-	}
-}
-
-// drain waits until closed subscriptions are quiet, or until a deadline, and returns what is left then (G33).
-func (p *spec) drain(subs []*specSub, deadline time.Duration) (left []herald.SubStats) {
-	for !allOf(subs, (*specSub).quiet) {
-		e := p.soonest()
-		if e.at > deadline {
-			p.now = deadline
-			break
-		}
-		p.happen(e)
-	}
-	for _, s := range subs {
-		if stats := s.stats(); !s.quiet() {
-			left = append(left, stats)
-		}
-	}
-	return left
-}
-
 func (t *trial) checkDrain(err error, left []herald.SubStats) {
 	d, _ := errors.AsType[*herald.DrainError](err)
 	switch {

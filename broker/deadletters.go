@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/heraldbus/herald"
-	"github.com/heraldbus/herald/broker/internal/letters"
+	"github.com/heraldbus/herald/internal/letters"
 )
 
 // DeadLetters are the dead letters of all subscriptions of a broker, except

@@ -115,20 +115,10 @@ func check(t *testing.T, property func(*rapid.T)) {
 	t.Logf("%d checks", ran)
 }
 
-// sound fails unless the list is what [Queue] and [slot] say.
+// sound fails unless the inside of q is as it should be.
 func sound[T any](t rapid.TB, q *Queue[T]) {
 	t.Helper()
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	n := 0
-	var prev *slot[T]
-	for s := q.first; s != nil; prev, s = s, s.next {
-		if s.prev != prev || !s.stored || prev != nil && s.number <= prev.number {
-			t.Fatalf("slot %d of the list is broken: %+v", n, s)
-		}
-		n++
-	}
-	if q.last != prev || n != q.n || n > q.limit() {
-		t.Fatalf("list of %d, n is %d, limit %d, ends right: %t", n, q.n, q.limit(), q.last == prev)
+	if err := q.store.Check(q.limit()); err != nil {
+		t.Fatal(err)
 	}
 }

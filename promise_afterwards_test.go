@@ -261,3 +261,26 @@ func TestG34_GoneWaitsAreForgotten(t *testing.T) {
 		collected(t, strconv.Quote(what), gone)
 	}
 }
+
+// A subscription that policy.Disconnect closes while its topic closes too, and which is quiet by then, is forgotten like
+// any other (G34).
+func TestG34_DisconnectedWhileTheTopicCloses(t *testing.T) {
+	for range 2000 {
+		topic := newBus[int](t)
+		s := subscribe(t, topic, "s", herald.WithCapacity(1), herald.WithOverflow(policy.Disconnect()))
+		publishAll(t, topic, 1)
+		var g sync.WaitGroup
+		g.Go(func() { _ = topic.Publish(t.Context(), 2) })
+		g.Go(func() {
+			for n := s.Stats(); n.Queued > 0; n = s.Stats() {
+				_, _ = s.Step(t.Context(), func(context.Context, herald.Message[int]) error { return nil })
+			}
+		})
+		g.Go(func() { topic.Close() })
+		g.Wait()
+		takeAll(t, s)
+		if left := statesOf(topic); len(left) != 0 {
+			t.Fatalf("%v is still listed", left)
+		}
+	}
+}

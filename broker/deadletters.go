@@ -49,7 +49,7 @@ func (d *DeadLetters) All() iter.Seq[Letter] { return d.store.All() }
 // subscriptions that they come from, the oldest first, and returns how many
 // that were; nil means all. It doesn't wait, and looks only at the letters that
 // are there when it begins. Where a subscription is full or closed its letters
-// stay, those of others go on, and the error wraps [herald.ErrFull] or
+// stay, none overtaking another, those of others go on, and the error wraps [herald.ErrFull] or
 // [herald.ErrClosed]. When ctx ends all the rest stays, and the error wraps its
 // cause.
 func (d *DeadLetters) Replay(ctx context.Context, match func(Letter) bool) (int, error) {
@@ -57,7 +57,7 @@ func (d *DeadLetters) Replay(ctx context.Context, match func(Letter) bool) (int,
 	if ctx == nil {
 		return 0, fail(op, "", "", errNilContext)
 	}
-	n, err := d.store.Replay(ctx, match)
+	n, err := d.store.Replay(ctx, match, func(l Letter) string { return l.Subscription })
 	if err != nil {
 		return n, fail(op, "", "", err)
 	}

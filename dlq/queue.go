@@ -61,8 +61,8 @@ func (q *Queue[T]) Purge(match func(herald.DeadLetter[T]) bool) int { return q.s
 // letters that are there when it begins.
 //
 // A nil error means that nothing that matched is left. Where a subscription is
-// full or closed its letters stay, those of others go on, and the error wraps
-// [herald.ErrFull] or [herald.ErrClosed]. When ctx ends all the rest stays, and
+// full or closed its letters stay, none overtaking another, those of others go
+// on, and the error wraps [herald.ErrFull] or [herald.ErrClosed]. When ctx ends all the rest stays, and
 // the error wraps its cause. The error says how many letters stayed, and of
 // different errors keeps the first eight. That somebody else has replayed a
 // letter meanwhile is no error.
@@ -70,7 +70,7 @@ func (q *Queue[T]) Replay(ctx context.Context, match func(herald.DeadLetter[T]) 
 	if ctx == nil {
 		return 0, fmt.Errorf("dlq: replay: %w: nil context", herald.ErrOption)
 	}
-	n, err := q.store.Replay(ctx, match)
+	n, err := q.store.Replay(ctx, match, home)
 	if err != nil {
 		return n, fmt.Errorf("dlq: %w", err)
 	}
@@ -83,3 +83,6 @@ func (q *Queue[T]) limit() int {
 	}
 	return q.capacity
 }
+
+// home names the subscription that d goes back to.
+func home[T any](d herald.DeadLetter[T]) string { return d.Topic() + "\x00" + d.Subscription }

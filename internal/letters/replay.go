@@ -13,11 +13,18 @@ import (
 // first, and returns how many that were. A nil match means all. It doesn't
 // wait, and looks only at the letters that are there when it begins. What
 // can't go back stays, and err, if not nil, is a [*LeftError] that says why;
-// when ctx ends all the rest stays. ctx must not be nil.
-func (s *Store[L]) Replay(ctx context.Context, match func(L) bool) (n int, err error) {
+// when ctx ends all the rest stays. ctx must not be nil. home names where a
+// letter goes back to: once that is full its other letters stay too, so that
+// none overtakes one that has to wait for room.
+func (s *Store[L]) Replay(ctx context.Context, match func(L) bool, home func(L) string) (n int, err error) {
 	left := &LeftError{}
+	full := map[string]error{}
 	for l := range s.slots() {
 		if match != nil && !match(l.letter) {
+			continue
+		}
+		if err := full[home(l.letter)]; err != nil {
+			left.add(err)
 			continue
 		}
 		switch moved, err := s.move(ctx, l); {
@@ -27,6 +34,9 @@ func (s *Store[L]) Replay(ctx context.Context, match func(L) bool) (n int, err e
 			// evicted, purged or replayed by somebody else meanwhile
 		default:
 			left.add(err)
+			if errors.Is(err, herald.ErrFull) {
+				full[home(l.letter)] = err
+			}
 			if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 				left.ended = true
 				return n, left

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -41,8 +40,8 @@ func (e *BatchError) Unwrap() []error { return e.Errs }
 //
 // h's error is the outcome of every message in the batch; with a [*BatchError]
 // each has its own. Retries, expiry and dead letters are as always: what failed
-// and has no key is waited for, and heads the next batch. Messages of one key
-// never share a batch, since each waits for the outcome of the one before it. A panic is
+// heads the next batch, which waits for it; only with a concurrency above 1
+// and a key it steps aside. Messages of one key never share a batch, since each waits for the outcome of the one before it. A panic is
 // the outcome of all, as is Goexit. The slice is h's only until h returns.
 //
 // A subscription with middleware can't RunBatch ([ErrOption]): middleware
@@ -108,19 +107,13 @@ func (c *core) fill(w *worker) (full bool, alarm int64) {
 		}
 	}
 	w.since, w.batch, w.settled = 0, nil, 0
-	again := 0
 	for len(w.batch) < w.max {
 		it := c.pick()
 		if it == nil {
 			break
 		}
 		w.batch = append(w.batch, it)
-		if it.Attempt > 1 && again == len(w.batch)-1 {
-			again++
-		}
 	}
-	// What comes back was picked in the order in which it was due.
-	slices.SortStableFunc(w.batch[:again], func(a, b *item) int { return c.lane.Compare(&a.pos, &b.pos) })
 	return true, 0
 }
 
@@ -142,17 +135,26 @@ func (c *core) available() int {
 
 // settleBatch ends the attempt on all of a batch.
 func (w *worker) settleBatch(err error) {
+	var each *BatchError
+	if failed := guard(func() error { each, _ = errors.AsType[*BatchError](err); return nil }); failed != nil {
+		err = failed // the error's own methods panicked
+	}
+	w.settleEach(err, each)
+}
+
+// settleEach ends the attempt on each message of a batch with err, or with
+// its own error where the handler gave them apart.
+func (w *worker) settleEach(err error, each *BatchError) {
 	defer func() {
 		if len(w.batch) > 0 { // a policy called Goexit: the rest must not be lost
-			w.settleBatch(err)
+			w.settleEach(err, each)
 		}
 	}()
-	each, split := errors.AsType[*BatchError](err)
 	for len(w.batch) > 0 {
 		it, i := w.batch[0], w.settled
 		w.batch, w.settled = w.batch[1:], w.settled+1
 		switch {
-		case !split:
+		case each == nil:
 			w.settle(it, err)
 		case i < len(each.Errs):
 			w.settle(it, each.Errs[i])

@@ -154,6 +154,13 @@ func (c *core) isQuiet() bool {
 	return c.lane.Empty() && c.leaving == 0 && c.plain.word.Load()&^plainAttention == c.plain.in*plainPick
 }
 
+// isOver reports whether c is closed and quiet, for good.
+func (c *core) isOver() bool {
+	c.mu.Lock()
+	defer c.unlock()
+	return c.closed && c.isQuiet()
+}
+
 // unlock frees mu. Before, it makes true what G9 promises for every moment
 // at which nobody holds it: no publisher waits while there is room, no
 // consumer sleeps while there is something for it to do, and nobody waits

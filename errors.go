@@ -63,7 +63,11 @@ type PublishError struct {
 
 func (e *PublishError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "publish %s: message %d refused by ", place(e.Topic, ""), e.Seq)
+	b.WriteString("publish")
+	if e.Topic != "" {
+		b.WriteString(" " + e.Topic)
+	}
+	fmt.Fprintf(&b, ": message %d refused by ", e.Seq)
 	for i, r := range e.Refused {
 		if i == 8 {
 			fmt.Fprintf(&b, " and %d more", len(e.Refused)-i)
@@ -152,8 +156,10 @@ func place(topic, sub string) string {
 // ended is the error of a context that is done: its cause, and what Err says
 // where that is something else.
 func ended(ctx context.Context) error {
-	cause := context.Cause(ctx)
-	if err := ctx.Err(); !errors.Is(cause, err) {
+	cause, err := context.Cause(ctx), ctx.Err()
+	same := false
+	_ = guard(func() error { same = errors.Is(cause, err); return nil }) // the cause's own methods are user code
+	if !same {
 		return fmt.Errorf("%w (%w)", cause, err)
 	}
 	return cause

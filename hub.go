@@ -163,6 +163,9 @@ func (h *hub[T]) close() {
 	h.mu.Unlock()
 	for _, s := range own {
 		s.close()
+		if s.core.isOver() { // and perhaps was before it became one of closing
+			h.forget(&s.core)
+		}
 		if h.keeper.Release != nil {
 			h.keeper.Release(s.core.name)
 		}

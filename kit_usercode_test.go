@@ -2,27 +2,12 @@ package herald_test
 
 import (
 	"context"
-	"log/slog"
 	"strconv"
-	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/heraldbus/herald"
 	"github.com/heraldbus/herald/policy"
 )
-
-// A scene is a topic with two subscriptions, of which own calls user code at one site. Where the scene is armed, that
-// code acts, once.
-type scene struct {
-	topic       *herald.Topic[int]
-	own, other  *herald.Subscription[int]
-	ownLetter   herald.DeadLetter[int] // zero where the site allows no store
-	otherLetter herald.DeadLetter[int]
-	act         func(ctx context.Context, sc *scene)
-	armed       atomic.Bool
-	acted       chan struct{} // closed once act has ended, in whatever way
-}
 
 // A site is a place at which herald calls user code.
 type site struct {
@@ -30,108 +15,6 @@ type site struct {
 	trigger func(*scene) // makes own call the user code
 	logs    bool         // it's the topic's log handler that is the user code
 }
-
-func newScene(t *testing.T, s site, act func(context.Context, *scene)) *scene {
-	t.Helper()
-	sc := &scene{act: act, acted: make(chan struct{})}
-	log := slog.New(slog.DiscardHandler)
-	if s.logs {
-		log = slog.New(sceneLog{sc})
-	}
-	var err error
-	if sc.topic, err = herald.NewTopic[int]("scene", herald.WithLogger(log)); err != nil {
-		t.Fatal(err)
-	}
-	keepOther := func(d herald.DeadLetter[int]) error { sc.otherLetter = d; return nil }
-	sc.other = subscribe(t, sc.topic.DeadLetterTo(keepOther), "other")
-	view, opts := s.build(sc, sc.topic.Filter(allow))
-	sc.own = subscribe(t, view, "own", opts...)
-	publishAll(t, sc.topic, -1)
-	permanent := func(context.Context, herald.Message[int]) error { return policy.Permanent(errAttempt) }
-	stepWith(t, sc.own, permanent)
-	stepWith(t, sc.other, permanent)
-	return sc
-}
-
-// user is what all user code calls.
-func (sc *scene) user(ctx context.Context) {
-	if !sc.armed.CompareAndSwap(true, false) {
-		return
-	}
-	defer close(sc.acted)
-	sc.act(ctx, sc)
-}
-
-// play arms the scene and triggers its site.
-func (sc *scene) play(s site) {
-	sc.armed.Store(true)
-	s.trigger(sc)
-	<-sc.acted
-}
-
-func (sc *scene) publish() { _ = sc.topic.Publish(context.Background(), 1) }
-
-func (sc *scene) publishTwice() {
-	sc.publish()
-	sc.publish()
-}
-
-func (sc *scene) publishAndFail() { sc.publishAndFailWith(errAttempt) }
-
-func (sc *scene) publishAndFailWith(err error) {
-	sc.publish()
-	_, _ = sc.own.Step(context.Background(), func(context.Context, herald.Message[int]) error { return err })
-}
-
-// publishExpired leaves an expired message in own, and lets notice find it.
-func (sc *scene) publishExpired(notice func(*scene)) {
-	_ = sc.topic.Publish(context.Background(), 1, herald.WithTTL(1))
-	for {
-		select {
-		case <-sc.acted:
-			return
-		default:
-			notice(sc)
-		}
-	}
-}
-
-func (sc *scene) keep(d herald.DeadLetter[int]) error {
-	if sc.ownLetter.Subscription == "" {
-		sc.ownLetter = d
-	}
-	return nil
-}
-
-func (sc *scene) put(d herald.DeadLetter[int]) error {
-	sc.keep(d)
-	sc.user(context.Background())
-	return nil
-}
-
-// A sceneError calls the user code where somebody looks into it, but the first few times.
-type sceneError struct {
-	sc   *scene
-	left *atomic.Int32
-}
-
-func newSceneError(sc *scene, skip int32) error {
-	e := sceneError{sc, new(atomic.Int32)}
-	e.left.Store(skip)
-	return e
-}
-
-func (e sceneError) look() bool {
-	if e.left.Add(-1) < 0 {
-		e.sc.user(context.Background())
-	}
-	return false
-}
-
-func (e sceneError) Error() string   { e.look(); return "scene" }
-func (e sceneError) Is(error) bool   { return e.look() }
-func (e sceneError) As(any) bool     { return e.look() }
-func (e sceneError) Unwrap() []error { e.look(); return nil }
 
 // putError makes a dead-letter function whose error calls the user code when it's looked into for the time after skip.
 func putError(skip int32) func(*scene, herald.View[int]) herald.View[int] {
@@ -157,17 +40,6 @@ func triggerIfLooked(trigger func(*scene)) func(*scene) {
 type retryFunc func(failed int, err error) (time.Duration, bool)
 
 func (f retryFunc) Next(failed int, err error) (time.Duration, bool) { return f(failed, err) }
-
-// sceneLog is a log handler that is the user code.
-type sceneLog struct{ sc *scene }
-
-func (l sceneLog) Enabled(context.Context, slog.Level) bool {
-	l.sc.user(context.Background())
-	return true
-}
-func (l sceneLog) Handle(ctx context.Context, _ slog.Record) error { l.sc.user(ctx); return nil }
-func (l sceneLog) WithAttrs([]slog.Attr) slog.Handler              { return l }
-func (l sceneLog) WithGroup(string) slog.Handler                   { return l }
 
 // with makes a site's build function of what is changed about the view, if anything, and options.
 func with(view func(*scene, herald.View[int]) herald.View[int], opts func(*scene) []herald.SubOption,
@@ -268,8 +140,8 @@ func init() {
 var handlerSites = map[string]site{
 	"handler, Step": {trigger: (*scene).stepHandler, build: with(nil, retryAtOnce)},
 	"handler, Run":  {trigger: func(sc *scene) { sc.runHandler(sc.handle) }, build: with(nil, retryAtOnce)},
-	"handler, Run of 3": {trigger: func(sc *scene) { sc.runHandler(sc.handle) }, build: with(nil, func(*scene) []herald.SubOption {
-		return []herald.SubOption{herald.WithConcurrency(3)}
+	"handler, Run of 3": {trigger: func(sc *scene) { sc.runHandler(sc.handle) }, build: with(nil, func(sc *scene) []herald.SubOption {
+		return append(retryAtOnce(sc), herald.WithConcurrency(3))
 	})},
 	"middleware": {trigger: func(sc *scene) { sc.runHandler(func(context.Context) error { return nil }) },
 		build: with(nil, func(sc *scene) []herald.SubOption {

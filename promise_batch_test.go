@@ -183,3 +183,25 @@ func TestG08_IDsAreUnique(t *testing.T) {
 		t.Errorf("%d IDs", len(seen))
 	}
 }
+
+// A hollowError panics when it is looked into.
+type hollowError struct{ inner error }
+
+func (e *hollowError) Error() string { return "hollow" }
+func (e *hollowError) Unwrap() error { return e.inner }
+
+// A handler's error whose own methods panic, and a nil *BatchError, are failed attempts of the whole batch (G15, G16).
+func TestG16_BatchErrorsThatPanic(t *testing.T) {
+	var none *herald.BatchError
+	for name, err := range map[string]error{"typed nil": (*hollowError)(nil), "nil BatchError": none} {
+		topic := newBus[int](t)
+		s := subscribe(t, topic, "s", herald.WithRetry(policy.Never()))
+		publishAll(t, topic, 1, 2)
+		topic.Close()
+		ran := s.RunBatch(t.Context(), 8, 0, func(context.Context, []herald.Message[int]) error { return err })
+		n := s.Stats()
+		if ran != nil || n.Dead != 2 || n.InFlight != 0 {
+			t.Errorf("%s: RunBatch = %v, %+v", name, ran, n)
+		}
+	}
+}

@@ -138,3 +138,44 @@ func TestG35_MessageIsTheHandlersOwn(t *testing.T) {
 	stepWith(t, a, check(2))
 	stepWith(t, b, check(1))
 }
+
+// What one publish gives its message no other message has: neither one before it, which waits still, nor one after it
+// (G35).
+func TestG35_OptionsConcernOneMessage(t *testing.T) {
+	topic := newBus[int](t)
+	s := subscribe(t, topic, "s")
+	publishAll(t, topic, 1)
+	wantErr(t, "Publish", topic.Publish(t.Context(), 2, herald.WithHeader("h", "v"), herald.WithID("id"), herald.WithKey("k"),
+		herald.WithPriority(herald.High), herald.WithTTL(1<<40)), nil)
+	publishAll(t, topic, 3)
+	for range 3 {
+		d, ok := s.TryReceive()
+		if !ok {
+			t.Fatal("nothing there")
+		}
+		if special := d.Payload == 2; special != (d.Headers().Len() == 1) || special != (d.ID() == "id") || special != (d.Key == "k") ||
+			special != (d.Priority == herald.High) || special == d.Expires().IsZero() {
+			t.Errorf("message %d has %v, ID %q, expires %v", d.Payload, d.Meta, d.ID(), d.Expires())
+		}
+		d.Ack()
+	}
+}
+
+// Nor does a message share headers with one whose publish added to the same Headers (G35).
+func TestG35_HeadersMayBeSharedByPublishes(t *testing.T) {
+	topic, h := newBus[int](t), headers("a", "1")
+	s := subscribe(t, topic, "s")
+	for _, v := range []string{"x", "y"} {
+		wantErr(t, "Publish", topic.Publish(t.Context(), 1, herald.WithHeaders(h), herald.WithHeader("b", v), herald.WithHeader("a", v)), nil)
+	}
+	for _, v := range []string{"x", "y"} {
+		d, _ := s.TryReceive()
+		if !d.Headers().Equal(headers("a", v, "b", v)) {
+			t.Errorf("headers %v", d.Headers())
+		}
+		d.Ack()
+	}
+	if !h.Equal(headers("a", "1")) {
+		t.Errorf("headers %v", h)
+	}
+}

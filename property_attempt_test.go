@@ -12,6 +12,7 @@ func (s *specSub) take(m *specMessage) {
 	m.state, m.started = runs, s.topic.now
 	m.attempt++ // G20
 	m.handed++
+	s.topic.sights.see("an attempt")
 }
 
 // settle ends the attempt on m, at some time, with what its handler said (G16).

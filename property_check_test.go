@@ -59,7 +59,7 @@ func (s sights) see(what string) { s[what]++ }
 func (s sights) check(t *testing.T, sequences int, all ...string) {
 	t.Helper()
 	for _, what := range all {
-		if s[what] == 0 && sequences >= 3000 {
+		if s[what] == 0 && sequences >= 10_000 {
 			t.Errorf("never seen: %s", what)
 		}
 	}
@@ -68,7 +68,7 @@ func (s sights) check(t *testing.T, sequences int, all ...string) {
 
 // commonSights are those of all models.
 var commonSights = []string{
-	"dead: retries exhausted", "dead: expired", "dead: permanent", "dead: filter failed", "dead: policy failed",
+	"an attempt", "dead: retries exhausted", "dead: expired", "dead: permanent", "dead: filter failed", "dead: policy failed",
 	"a retry aside", "a retry in place", "expired between attempts", "a message behind another of its key",
 	"a publisher admitted", "a publisher that gave up", "a Block whose time is up", "a policy asked again",
 	"a letter replayed twice", "a letter replayed to a full subscription", "a letter replayed to a closed subscription",

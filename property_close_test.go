@@ -44,7 +44,7 @@ func (t *trial) wind() {
 	for _, d := range t.out {
 		d.sub.spec.notice()
 		if d.valid() {
-			d.settle(t, 2, outcome{})
+			d.settle(t, 0, outcome{})
 		}
 	}
 	for _, u := range t.subs {

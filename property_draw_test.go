@@ -61,7 +61,7 @@ func (t *trial) drawOptions(r *rapid.T) specOptions {
 		o.maxAge = 0
 	}
 	if !t.blocks && o.mayBlock() {
-		o.custom, o.byName, o.overflow = false, true, policy.DropOldest()
+		o.custom, o.byName, o.overflow = false, true, policy.DropNewest()
 	}
 	if t.plain {
 		o.concurrency, o.aside, o.latest, o.maxAge, o.keyBy, o.custom = 1, false, false, 0, false, false

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"testing/synctest"
 
 	"pgregory.net/rapid"
 
@@ -116,6 +117,10 @@ func (s *sortedSub) some(t *sortedTrial, n int, meanwhile []sortedBurst) {
 	}
 	handled := 0
 	s.consume(s.Subscription, n, func(payload int) {
+		if handled == n {
+			t.Errorf("%q handles %d, want nothing", s.Name(), payload)
+			return
+		}
 		if want := s.next(); payload != want.payload {
 			t.Errorf("%q handles %d, want %d (%v)", s.Name(), payload, want.payload, want.priority)
 		}
@@ -138,6 +143,24 @@ var sortedWays = []sortedWay{
 		// G16: the first time is the wrong moment, which changes nothing.
 		_ = s.Run(context.Background(), func(context.Context, herald.Message[int]) error { return policy.Stop(nil) })
 		runSome(s, n, handle)
+	},
+	func(s *herald.Subscription[int], n int, handle func(int)) { // G33: a pause, not the end of ctx, stops it
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_ = s.Run(ctx, func(_ context.Context, m herald.Message[int]) error {
+				handle(m.Payload)
+				if n--; n == 0 {
+					s.Pause()
+				}
+				return nil
+			})
+		}()
+		synctest.Wait()
+		cancel()
+		<-ended
+		s.Resume()
 	},
 	func(s *herald.Subscription[int], n int, handle func(int)) {
 		for range n {

@@ -138,7 +138,7 @@ func drawAct(r *rapid.T) specAct {
 	}
 }
 
-// act is what the handler of a subscription does when it's handed a message for the so-manieth time. mu is held.
+// act is what the handler of a subscription does when it's handed a message again, for the n-th time. mu is held.
 func (t *runTrial) act(sub *trialSub, seq uint64, replays, handed int) (a specAct) {
 	if plan := t.plans[seq]; !t.calm && handed <= len(plan) {
 		a = plan[handed-1]

@@ -24,16 +24,20 @@ import (
 //	property_user_test.go       filters, policies, stores and handlers
 //	property_draw_test.go       which options and messages are drawn
 //
-//	property_trial_test.go      the model beside a topic; the comparison
+//	property_trial_test.go      the model beside a topic
 //	property_publish_test.go    what publishers and owners do to both
 //	property_consume_test.go    what consumers do to both
+//	property_delivery_test.go   what becomes of what they received
 //	property_close_test.go      the end
+//	property_compare_test.go    the comparison
 //	property_run_test.go        Run, in the model; its test
 //	property_runner_test.go     what is done to subscriptions that run
 //
 //	property_order_test.go      order, against a slice that is sorted
 //	property_producer_test.go   order and conservation, with goroutines that run freely
 //	property_pair_test.go       one story told in two ways that must come to the same
+//	property_story_test.go      such a story
+//	property_check_test.go      how often all that is checked
 
 // A spec is one topic.
 type spec struct {

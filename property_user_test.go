@@ -23,7 +23,7 @@ var errDeadline = context.DeadlineExceeded
 
 // keep is a filter, if there's one.
 func (o *specOptions) keep(payload int) bool {
-	if payload%10 == 1 {
+	if payload%10 == 7 {
 		panic(errUser)
 	}
 	return payload%o.filter != 0
@@ -31,7 +31,7 @@ func (o *specOptions) keep(payload int) bool {
 
 // keyOf is a key function, if there's one.
 func (o *specOptions) keyOf(payload int) string {
-	if payload%10 == 3 {
+	if payload%10 == 9 {
 		panic(errUser)
 	}
 	if n := payload % 3; n > 0 {

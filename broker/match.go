@@ -56,15 +56,13 @@ func (s *source[T]) Add(sub any, name string) error {
 	}
 	typed := sub.(*herald.Subscription[T])
 	m := &member{sub: typed, name: name, pattern: s.pattern, elem: reflect.TypeFor[T]()}
-	if s.handle != nil {
-		m.handler = newHandler(typed, s.handle)
-	}
 	s.broker.tidyFor(name)
-	if err := s.broker.join(m); err != nil {
-		return err
+	if s.handle == nil {
+		return s.broker.join(m)
 	}
-	s.broker.rouse()
-	return nil
+	m.handler = newHandler(typed, s.handle)
+	defer s.broker.rouse()
+	return s.broker.join(m)
 }
 
 // Remove implements [seam.Source]. It's called when the subscription closes,

@@ -29,7 +29,6 @@ const topicLimit, patternLimit, capacity = 4, 5, 3
 // A modelTopic is a topic of ints, strings or orders.
 type modelTopic struct {
 	name, kind string
-	close      func() error
 }
 
 // A modelMessage is one message in one subscription.

@@ -94,11 +94,11 @@ func TestG34_CollectableWhileRunning(t *testing.T) {
 			b.Delete("x")
 			synctest.Wait()
 		}
-		wantEqual(t, nil, names(b))
-		runtime.GC()
-		if alive := count(subs); alive > 0 {
+		runtime.GC()                         // before anybody asks the broker, which would tidy
+		if alive := count(subs); alive > 1 { // the last may be on this stack
 			t.Errorf("%d subscriptions are still reachable", alive)
 		}
+		wantEqual(t, nil, names(b))
 		b.Close()
 		<-result
 	})

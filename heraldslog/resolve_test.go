@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -53,26 +54,33 @@ func TestValuesAreThoseOfTheCall(t *testing.T) {
 		"level=INFO msg=second "+with1+" m=2 g.x=2 g.m=2\n", b.String())
 }
 
-// TestRecordIsACopy: neither may an appender see what the caller adds to its
+// TestRecordIsACopy: neither does an appender see what the caller adds to its
 // record, nor one appender what another adds to its own.
 func TestRecordIsACopy(t *testing.T) {
-	r, b := newText(t)
-	adding := &writer{on: func(_ context.Context, r slog.Record) error {
-		r.AddAttrs(slog.String("by", "appender"))
-		return nil
-	}}
-	r.add("a", nil, adding)
-	r.add("b", nil, adding)
-	record := slog.NewRecord(time.Time{}, slog.LevelInfo, "m", 0)
-	for _, key := range strings.Split("abcdefg", "") { // more than fit into the record itself
-		record.AddAttrs(slog.Int(key, 1))
+	for name, value := range map[string]slog.Value{"fixed": slog.IntValue(1), "resolved": valued(slog.IntValue(1))} {
+		t.Run(name, func(t *testing.T) {
+			r, b := newText(t)
+			for _, by := range []string{"a", "b"} {
+				text := slog.NewTextHandler(b, &slog.HandlerOptions{ReplaceAttr: withoutTime})
+				r.add(by, nil, &writer{on: func(ctx context.Context, r slog.Record) error {
+					r.AddAttrs(slog.String("by", by))
+					return text.Handle(ctx, r)
+				}})
+			}
+			record := slog.NewRecord(time.Time{}, slog.LevelInfo, "m", 0)
+			for key := range strings.SplitSeq("abcdefgh", "") { // more than fit into the record itself
+				record.AddAttrs(slog.Attr{Key: key, Value: value})
+			}
+			if err := r.Handle(t.Context(), record); err != nil {
+				t.Fatal(err)
+			}
+			record.AddAttrs(slog.String("by", "caller"))
+			r.finish()
+			lines := slices.Sorted(strings.Lines(b.String()))
+			const want = "level=INFO msg=m a=1 b=1 c=1 d=1 e=1 f=1 g=1 h=1"
+			wantDiff(t, []string{want + "\n", want + " by=a\n", want + " by=b\n"}, lines)
+		})
 	}
-	if err := r.Handle(t.Context(), record); err != nil {
-		t.Fatal(err)
-	}
-	record.AddAttrs(slog.String("by", "caller"))
-	r.finish()
-	wantDiff(t, "level=INFO msg=m a=1 b=1 c=1 d=1 e=1 f=1 g=1\n", b.String())
 }
 
 // TestPanickingLogValuer shows up as the value, as it would without us.
@@ -143,14 +151,17 @@ func (d deriving) WithGroup(string) slog.Handler {
 	return d
 }
 
-// TestAttrsAreEachAppenders: one that spoils the slice that WithAttrs gave it
-// spoils nothing for another.
+// TestAttrsAreEachAppenders: one that spoils the slice that WithAttrs gave it,
+// which is its own, spoils nothing for another.
 func TestAttrsAreEachAppenders(t *testing.T) {
 	r := newRig(t)
-	r.add("spoiling", nil, deriving{new(int)})
-	var b bytes.Buffer
-	r.add("text", nil, slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: withoutTime}))
+	got := map[string]string{}
+	for _, name := range []string{"a", "b"} {
+		r.add(name, nil, &spoiling{writer{on: func(context.Context, slog.Record) error { return nil }}, func(attrs []slog.Attr) {
+			got[name] = fmt.Sprint(attrs)
+		}}, herald.WithMiddleware(oneByOne()))
+	}
 	r.log.With("a", 1).Info("m")
 	r.finish()
-	wantDiff(t, "level=INFO msg=m a=1\n", b.String())
+	wantDiff(t, map[string]string{"a": "[a=1]", "b": "[a=1]"}, got)
 }

@@ -35,7 +35,8 @@ type Item struct {
 	slot      int32           // 1 + index in Lane.slots; 0: holds no slot but the one it runs in
 	pos       [2]int32        // 1 + index in the heaps that [byTurn] and [byExpiry] name; 0: in none
 	due       int64           // see Due
-	born      uint64          // acceptance number, the tie-break of everything timed
+	born      uint64          // acceptance number, the tie-break of everything timed but retries in place
+	failed    uint64          // number of its failure in place, the tie-break of those
 	rank      rank            // its place and level; zero until it is due for the first time
 	line      *keyLine        // the line of its key, from when it is due until its end
 	links     [listKinds]link // its neighbours

@@ -49,9 +49,11 @@ type Lane struct {
 
 	ties   uint64          // places given
 	births uint64          // items accepted
+	fails  uint64          // attempts failed in place
 	states [Parked + 1]int // items by state; minus all of them for Free
 
 	workers int
+	single  bool // one worker, by Init
 	aside   bool
 }
 
@@ -60,11 +62,12 @@ const maxEarly = 256
 
 // Init sets a zero lane up: how many may be in flight at once, and whether every failed attempt goes aside.
 func (l *Lane) Init(workers int, aside bool) {
-	l.workers, l.aside = workers, aside
+	l.workers, l.single, l.aside = workers, workers == 1, aside
 	l.expiry.kind = byExpiry
 }
 
-// SetWorkers changes how many may be in flight at once, while none is Running.
+// SetWorkers changes how many may be in flight at once, while none is Running. Whether attempts fail in place is
+// still decided by what Init said.
 func (l *Lane) SetWorkers(n int) { l.workers = n }
 
 // Counters, all O(1).
@@ -136,17 +139,6 @@ func (l *Lane) Next() *Item {
 // Before reports whether it precedes the plain lane's message number index of the same level.
 func (l *Lane) Before(it *Item, index uint64) bool {
 	return it.rank.less(rankOf(it.level(), index, maxTie))
-}
-
-// Compare is for sorting items that have a place by their order in line.
-func (l *Lane) Compare(a, b *Item) int {
-	switch {
-	case a.rank.less(b.rank):
-		return -1
-	case b.rank.less(a.rank):
-		return 1
-	}
-	return 0
 }
 
 // Take hands the item of [Lane.Next] to its consumer: Running.

@@ -15,6 +15,7 @@ type model struct {
 	items          []*message // in no order
 	ended          []*message // whose lease has, for poll to return
 	places, births int
+	fails          int // in place
 }
 
 type message struct {
@@ -31,6 +32,7 @@ type message struct {
 	cut      uint64 // place: cut and tie
 	tie      int    // 0: no place yet
 	born     int
+	failed   int // number of its failure in place
 }
 
 func (m *model) accept(it *Item, state State) *message {
@@ -93,7 +95,8 @@ func (m *model) retry(x *message, due, now int64) {
 	x.due = due
 	switch inPlace := !m.aside && (m.workers == 1 || x.key == ""); {
 	case inPlace:
-		x.state, x.ripe = Parked, due <= now
+		m.fails++
+		x.state, x.ripe, x.failed = Parked, due <= now, m.fails
 	case due <= now:
 		m.enqueue(x)
 	default:
@@ -179,7 +182,7 @@ func (m *model) nextEvent() (at int64) {
 }
 
 func (m *model) next() *message {
-	if x := m.least(func(x *message) bool { return x.ripe }, byDue); x != nil {
+	if x := m.least(func(x *message) bool { return x.ripe }, byFailure); x != nil {
 		return x
 	}
 	if m.count(Running, Parked) >= m.workers {
@@ -255,6 +258,8 @@ func (x *message) expiring() bool { return x.expires != 0 && x.state != Running 
 func (x *message) timed() bool {
 	return x.state == Delayed || x.state == Parked && !x.ripe || x.state == Running && x.due != 0 && !x.over
 }
+
+func byFailure(x, y *message) int { return cmp.Or(cmp.Compare(x.due, y.due), x.failed-y.failed) }
 
 func byDue(x, y *message) int { return cmp.Or(cmp.Compare(x.due, y.due), x.born-y.born) }
 

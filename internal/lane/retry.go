@@ -4,7 +4,8 @@ package lane
 //
 // In place, the item is Parked: it keeps its slot, and nothing overtakes it. That is so with one worker, and for an
 // item without a key, unless the lane is aside. Else it is Delayed and the worker goes on; its key waits. When due
-// has come already, it is ready to run at once.
+// has come already, it is ready to run at once. Of several in place that are due at the same time, the first to fail
+// is the first to run again.
 func (l *Lane) Retry(it *Item, due, now int64) {
 	it.mustBe(it.state == Running, "Retry")
 	l.unlate(it)
@@ -13,7 +14,9 @@ func (l *Lane) Retry(it *Item, due, now int64) {
 	}
 	due = max(due, 0)
 	switch {
-	case !l.aside && (l.workers == 1 || it.Key == ""):
+	case !l.aside && (l.single || it.Key == ""):
+		l.fails++
+		it.failed = l.fails
 		l.keepSlot(it)
 		l.park(it, due, due <= now)
 	case due <= now:
@@ -69,7 +72,7 @@ func (l *Lane) park(it *Item, due int64, resumable bool) {
 	if resumable {
 		h = &l.resume
 	}
-	h.push(rank{uint64(due), it.born}, it)
+	h.push(rank{uint64(due), it.failed}, it)
 	l.set(it, Parked)
 }
 

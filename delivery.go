@@ -36,11 +36,7 @@ func (d *Delivery[T]) Nack(err error) error {
 // Release gives the message back to its place, as if it had not been
 // received: no attempt is used.
 func (d *Delivery[T]) Release() error {
-	if err := d.claim("release"); err != nil {
-		return err
-	}
-	d.core.giveBack(d.item)
-	return nil
+	return d.end("release", func() { d.core.giveBack(d.item) })
 }
 
 // Extend makes the lease end dur from now, unless it ends later already.
@@ -59,24 +55,20 @@ func (d *Delivery[T]) Extend(dur time.Duration) error {
 }
 
 func (d *Delivery[T]) settle(op string, err error) error {
-	if failed := d.claim(op); failed != nil {
-		return failed
-	}
-	d.core.settle(context.Background(), d.item, err)
-	return nil
+	return d.end(op, func() { d.core.settle(context.Background(), d.item, err) })
 }
 
 // errNoDelivery is the error of a Delivery that no Receive made.
 var errNoDelivery = fmt.Errorf("%w: a Delivery that was not received", ErrOption)
 
-// claim makes the caller the one who settles d.
-func (d *Delivery[T]) claim(op string) error {
+// end settles d by calling settle, if the caller is the first and in time.
+func (d *Delivery[T]) end(op string, settle func()) error {
 	switch {
 	case d.core == nil:
 		return &Error{Op: op, Err: errNoDelivery}
 	case !d.settled.CompareAndSwap(false, true):
 		return d.core.fail(op, ErrSettled)
-	case !d.core.claim(d.item, d.lease):
+	case !d.core.settleLease(d.item, d.lease, settle):
 		d.settled.Store(false) // it's not settled but lost, now and later
 		return d.core.fail(op, ErrLeaseLost)
 	}

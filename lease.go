@@ -98,9 +98,10 @@ func (c *core) whyClosed() error {
 	return ErrClosed
 }
 
-// claim ends the lease for a call that settles it: afterwards the message
-// belongs to that call. It returns false where the lease has been lost.
-func (c *core) claim(it *item, lease uint64) bool {
+// settleLease ends the lease and then calls settle, which ends the attempt.
+// It returns false where the lease has been lost. What else time has ended is
+// tended to last, as user code there may call Goexit.
+func (c *core) settleLease(it *item, lease uint64, settle func()) bool {
 	c.mu.Lock()
 	k := c.poll()
 	ok := it.lease == lease
@@ -110,7 +111,10 @@ func (c *core) claim(it *item, lease uint64) bool {
 		c.consumer.pulls--
 	}
 	c.unlock()
-	c.tend(k)
+	defer c.tend(k)
+	if ok {
+		settle()
+	}
 	return ok
 }
 

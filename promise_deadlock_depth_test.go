@@ -3,11 +3,6 @@ package herald_test
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
-	"runtime"
-	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,60 +157,5 @@ func TestG19_WaitsDeepDown(t *testing.T) {
 			s.Close()
 			wantErr(t, "Run", <-ran, nil)
 		})
-	}
-}
-
-// Whatever handlers publish to whom, under Block without limit, the whole always comes to an end (G19).
-func TestG19_AnythingEnds(t *testing.T) {
-	const topics, seeds = 4, 25
-	for seed := range uint64(seeds) {
-		rng := rand.New(rand.NewPCG(seed, 0))
-		var all []*herald.Topic[int]
-		var running sync.WaitGroup
-		var deadlocks atomic.Int32
-		for i := range topics {
-			all = append(all, newBusNamed[int](t, "t"+strconv.Itoa(i)))
-		}
-		ok := returns(t, "seed "+strconv.Itoa(int(seed)), func() {
-			for i, topic := range all {
-				next, after := all[rng.IntN(topics)], all[rng.IntN(topics)]
-				s := subscribe(t, topic.KeyBy(func(m herald.Message[int]) string { return strconv.Itoa(m.Payload % (i + 1)) }), "s",
-					herald.WithCapacity(1+rng.IntN(3)), herald.WithConcurrency(1+rng.IntN(3)), herald.WithOverflow(policy.Block(0)))
-				running.Go(func() {
-					_ = s.Run(t.Context(), func(ctx context.Context, m herald.Message[int]) error {
-						if m.Payload == 0 {
-							return nil
-						}
-						for _, topic := range []*herald.Topic[int]{next, after} {
-							if errors.Is(topic.Publish(ctx, m.Payload-1), herald.ErrDeadlock) {
-								deadlocks.Add(1)
-							}
-						}
-						return nil
-					})
-				})
-			}
-			for range 5 {
-				for _, topic := range all {
-					_ = topic.Publish(t.Context(), 5)
-				}
-			}
-			for again := true; again; { // until all is quiet at once
-				again = false
-				for _, topic := range all {
-					for n := range topic.Subscriptions() {
-						again = again || n.Queued+n.InFlight > 0 || n.Waiting > 0
-					}
-				}
-				runtime.Gosched()
-			}
-			for _, topic := range all {
-				topic.Close()
-			}
-			running.Wait()
-		})
-		if !ok {
-			return
-		}
 	}
 }

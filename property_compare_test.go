@@ -59,11 +59,8 @@ func (t *trial) compare() {
 }
 
 func (u *trialSub) compare(t *trial) {
-	got, want := u.Stats(), u.spec.stats()
-	if len(got.Running) == 1 && len(want.Running) == 1 && u.spec.began(got.Running[0].Since) {
-		got.Running[0].Since = want.Running[0].Since
-	}
-	t.sameStats("Stats", got, want)
+	got := u.Stats()
+	u.spec.same(t, "Stats", got)
 	if got.Accepted != got.Delivered+got.Dead+got.Dropped+got.Discarded+got.Queued+got.Delayed+got.InFlight {
 		t.Errorf("G4: accepted and ended or held: %+v", got)
 	}
@@ -77,18 +74,23 @@ func (u *trialSub) compare(t *trial) {
 	u.compareLetters(t)
 }
 
-// began reports whether a Run with concurrency 1, which is not exact about it, may say that the attempt under way began
-// then: when one of the messages shortly before did.
-func (s *specSub) began(at time.Time) bool {
-	latest := s.starts[max(0, len(s.starts)-100):]
-	return s.run != nil && s.concurrency == 1 && slices.Contains(latest, at.Sub(s.topic.begun))
-}
-
-func (t *trial) sameStats(what string, got, want herald.SubStats) {
+// same fails unless statistics are those of s.
+func (s *specSub) same(t *trial, what string, got herald.SubStats) {
+	want := s.stats()
 	slices.SortFunc(got.Running, byHandout)
+	if len(got.Running) == 1 && len(want.Running) == 1 && s.began(got.Running[0].Since) {
+		got.Running[0].Since = want.Running[0].Since
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("at %v, %s of %q: -want +got\n%s", t.spec.now, what, want.Name, godiff.Diff(want, got))
 	}
+}
+
+// began reports whether a Run with concurrency 1, which isn't exact about it where many are queued, may say that the
+// attempt under way began then: when that on one of the messages shortly before did.
+func (s *specSub) began(at time.Time) bool {
+	latest := s.starts[max(0, len(s.starts)-100):]
+	return s.run != nil && s.concurrency == 1 && slices.Contains(latest, at.Sub(s.topic.begun))
 }
 
 // wentDown names a counter that went down.

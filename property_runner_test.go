@@ -143,7 +143,7 @@ func (t *runTrial) act(sub *trialSub, seq uint64, replays, handed int) (a specAc
 	if plan := t.plans[seq]; !t.calm && handed <= len(plan) {
 		a = plan[handed-1]
 	}
-	a.takes += fractionOf(uint64(slices.Index(t.subs, sub)), seq, uint64(replays), uint64(handed))
+	a.takes += fractionOf(sub.number, seq, uint64(replays), uint64(handed))
 	return a
 }
 

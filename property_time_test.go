@@ -146,7 +146,7 @@ func (p *spec) close() {
 }
 
 // drain waits until closed subscriptions are quiet, or until a deadline, and returns what is left then (G33).
-func (p *spec) drain(subs []*specSub, deadline time.Duration) (left []herald.SubStats) {
+func (p *spec) drain(subs []*specSub, deadline time.Duration) (left []*specSub) {
 	for !allOf(subs, (*specSub).quiet) {
 		e := p.soonest()
 		if e.at > deadline {
@@ -156,8 +156,8 @@ func (p *spec) drain(subs []*specSub, deadline time.Duration) (left []herald.Sub
 		p.happen(e)
 	}
 	for _, s := range subs {
-		if stats := s.stats(); !s.quiet() {
-			left = append(left, stats)
+		if s.notice(); !s.quiet() {
+			left = append(left, s)
 		}
 	}
 	return left

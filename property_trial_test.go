@@ -33,6 +33,7 @@ type trial struct {
 type trialSub struct {
 	*herald.Subscription[int]
 	spec    *specSub
+	number  uint64
 	before  herald.SubStats          // at the latest comparison
 	letters []herald.DeadLetter[int] // that it put into its store, in the order of the model's
 	checked int                      // of them
@@ -139,7 +140,7 @@ func (t *trial) options(o *specOptions) []herald.SubOption {
 // subscribe makes a subscription in both, if its name is free (G1).
 func (t *trial) subscribe(o specOptions) {
 	taken := slices.ContainsFunc(t.spec.subs, func(s *specSub) bool { return s.name == o.name && !s.count.Closed })
-	u := &trialSub{handed: map[[2]uint64]int{}}
+	u := &trialSub{number: uint64(len(t.subs)), handed: map[[2]uint64]int{}}
 	s, err := t.view(&o, func(d herald.DeadLetter[int]) error {
 		t.mu.Lock()
 		u.puts = append(u.puts, d)

@@ -201,7 +201,7 @@ func (l *Lane) end(it *Item) {
 		}
 	}
 	l.set(it, Free)
-	it.rank, it.due, it.born = rank{}, 0, 0
+	it.rank, it.due, it.born, it.failed = rank{}, 0, 0, 0
 }
 
 // set is the only writer of an item's state.

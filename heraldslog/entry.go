@@ -36,9 +36,8 @@ func (e *entry) cameThrough(a *appender) bool {
 	return false
 }
 
-// resolveRecord returns r with everything resolved that may change, but for
-// what values point to. The result may share r's list of attributes: whoever adds
-// to it has to clone it first.
+// resolveRecord returns a copy of r that shares nothing with it that may
+// change, but for what values point to.
 func resolveRecord(r slog.Record) slog.Record {
 	fixed := true
 	r.Attrs(func(a slog.Attr) bool {
@@ -46,7 +45,7 @@ func resolveRecord(r slog.Record) slog.Record {
 		return fixed
 	})
 	if fixed {
-		return r
+		return r.Clone()
 	}
 	var buf [8]slog.Attr
 	attrs := buf[:0]

@@ -150,18 +150,3 @@ func (d deriving) WithGroup(string) slog.Handler {
 	*d.calls++
 	return d
 }
-
-// TestAttrsAreEachAppenders: one that spoils the slice that WithAttrs gave it,
-// which is its own, spoils nothing for another.
-func TestAttrsAreEachAppenders(t *testing.T) {
-	r := newRig(t)
-	got := map[string]string{}
-	for _, name := range []string{"a", "b"} {
-		r.add(name, nil, &spoiling{writer{on: func(context.Context, slog.Record) error { return nil }}, func(attrs []slog.Attr) {
-			got[name] = fmt.Sprint(attrs)
-		}}, herald.WithMiddleware(oneByOne()))
-	}
-	r.log.With("a", 1).Info("m")
-	r.finish()
-	wantDiff(t, map[string]string{"a": "[a=1]", "b": "[a=1]"}, got)
-}

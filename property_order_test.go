@@ -25,7 +25,7 @@ func TestPropertySorted(t *testing.T) {
 		"evict":  {herald.WithOverflow(policy.DropOldest())},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkProperty(t, 30, 4, func(r *rapid.T) {
+			checkProperty(t, 20, 4, func(r *rapid.T) {
 				rapid.SyncTest(r, func(r *rapid.T) { checkSorted(r, opts) })
 			})
 		})

@@ -56,7 +56,7 @@ func TestPropertyPairs(t *testing.T) {
 		"the fast lane by Step":          {same, option(herald.WithMaxAge(time.Hour)), bySteps, byRun},
 	} {
 		t.Run(name, func(t *testing.T) {
-			checkProperty(t, 40, 10, func(r *rapid.T) {
+			checkProperty(t, 30, 10, func(r *rapid.T) {
 				rapid.SyncTest(r, func(r *rapid.T) {
 					s := drawStory(r)
 					a, b := pair.a(s), pair.b(s)

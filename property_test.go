@@ -216,7 +216,7 @@ func (s *specSub) ready(m *specMessage) bool {
 // G32, G33.
 func TestPropertySteps(t *testing.T) {
 	seen := sights{}
-	sequences := checkProperty(t, 300, 1, func(r *rapid.T) {
+	sequences := checkProperty(t, 250, 1, func(r *rapid.T) {
 		rapid.SyncTest(r, func(r *rapid.T) {
 			t := newTrial(r, seen, nature{plain: rapid.Bool().Draw(r, "plain"), mortal: true, blocks: true})
 			for range rapid.IntRange(1, 3).Draw(r, "subscriptions") {

@@ -244,6 +244,32 @@ func TestG33_IdleAtOneMoment(t *testing.T) {
 	})
 }
 
+// From inside a handler WaitIdle and Drain are ErrDeadlock at once, whatever else there is to wait for; Drain has closed
+// the broker then (G18).
+func TestG18_WaitInAHandler(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBroker(t)
+		match[int](t, b, "x", "never quiet")
+		checked := 0
+		handle(t, b, "x", "s", func(ctx context.Context, m herald.Message[int]) error {
+			for i, wait := range []func(context.Context) error{b.WaitIdle, b.Drain} {
+				err := wait(ctx)
+				wantErr(t, herald.ErrDeadlock, err)
+				wantPlace(t, err, "x", "s")
+				if _, err := broker.Topic[int](b, "new"); i == 1 != errors.Is(err, herald.ErrClosed) {
+					t.Errorf("making a topic: %v", err)
+				}
+				checked++
+			}
+			return nil
+		})
+		publish(t, topic[int](t, b, "x"), 1)
+		if n := untilIdle(t, b); n != 1 || checked != 2 {
+			t.Errorf("handled %d, checked %d", n, checked)
+		}
+	})
+}
+
 // Drain of a broker with nothing in it, and WaitIdle with nothing to wait for, return at once, whatever the context (G34).
 func TestG34_NothingToWaitFor(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

@@ -107,6 +107,7 @@ func TestG09_UntilIdleWakesForOthers(t *testing.T) {
 			paused.Discard()
 			topic, _ := broker.Lookup[int](b, "p")
 			topic.Publish(t.Context(), 2, herald.WithDelay(time.Minute))
+			synctest.Wait()
 			paused.Resume()
 		},
 		"attach": func(t *testing.T, b *broker.Broker, _ *herald.Subscription[int], h herald.Handler[int]) {
@@ -186,6 +187,31 @@ func TestG33_UntilIdleEndsWithItsContext(t *testing.T) {
 		if n := untilIdle(t, b); n != 1 {
 			t.Errorf("handled %d", n)
 		}
+	})
+}
+
+// When it ends it leaves nothing behind that would keep the next consumer of a subscription from waking up (G9).
+func TestG09_UntilIdleLeavesNothingBehind(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBroker(t)
+		begun := time.Now()
+		var at []time.Duration
+		h := func(_ context.Context, m herald.Message[int]) error {
+			at = append(at, time.Since(begun))
+			return nil
+		}
+		sub := match[int](t, b, "x", "s")
+		broker.Attach(b, sub, h)
+		topic[int](t, b, "x").Publish(t.Context(), 1, herald.WithDelay(time.Hour))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := b.RunUntilIdle(ctx)
+		wantErr(t, context.DeadlineExceeded, err)
+		go sub.Run(t.Context(), h)
+		time.Sleep(2 * time.Hour)
+		publish(t, topic[int](t, b, "x"), 2)
+		synctest.Wait()
+		wantEqual(t, []time.Duration{time.Hour, 2*time.Hour + time.Minute}, at)
 	})
 }
 

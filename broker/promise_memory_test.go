@@ -111,9 +111,10 @@ func TestG34_NothingPilesUp(t *testing.T) {
 	var elsewhere herald.Topic[int]
 	var subs []weak.Pointer[herald.Subscription[int]]
 	for i := range 1000 {
-		foreign, _ := elsewhere.Subscribe("f")
-		direct, _ := x.Subscribe("d")
-		pattern := match[int](t, b, "x", "p")
+		name := fmt.Sprint(i/2, " ")
+		foreign, _ := elsewhere.Subscribe(name + "f")
+		direct, _ := x.Subscribe(name + "d")
+		pattern := match[int](t, b, "x", name+"p")
 		for _, sub := range []*herald.Subscription[int]{foreign, direct, pattern} {
 			if err := broker.Attach(b, sub, ignore); err != nil {
 				t.Fatal(i, err)

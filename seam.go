@@ -15,13 +15,16 @@ func init() {
 	seam.Rest = func(sub any, wake chan struct{}) (time.Duration, bool, func()) {
 		return sub.(receiver).base().restOn(wake)
 	}
+	seam.Home = func(letter any) any { return letter.(anyLetter).wayHome() }
 	seam.EndRun = func(sub any, err error) bool { return sub.(receiver).base().endRun(err) }
 }
 
-// anyView, anyTopic and receiver are View, Topic and Subscription of any T.
+// anyView, anyLetter, anyTopic and receiver are View, DeadLetter, Topic and
+// Subscription of any T.
 type (
-	anyView  interface{ setSource(seam.Source) }
-	anyTopic interface {
+	anyLetter interface{ wayHome() any }
+	anyView   interface{ setSource(seam.Source) }
+	anyTopic  interface {
 		setKeeper(seam.Keeper)
 		attach(receiver) error
 		detach(receiver)
@@ -32,6 +35,13 @@ type (
 		offerAny(e *envelope, v any, p **publishing) (outcome, error)
 	}
 )
+
+func (d DeadLetter[T]) wayHome() any {
+	if d.ticket == nil {
+		return nil
+	}
+	return d.ticket.home
+}
 
 func (v *View[T]) setSource(src seam.Source) { v.source = src }
 

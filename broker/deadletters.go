@@ -8,6 +8,7 @@ import (
 
 	"github.com/heraldbus/herald"
 	"github.com/heraldbus/herald/internal/letters"
+	"github.com/heraldbus/herald/internal/seam"
 )
 
 // DeadLetters are the dead letters of all subscriptions of a broker, except
@@ -49,15 +50,15 @@ func (d *DeadLetters) All() iter.Seq[Letter] { return d.store.All() }
 // subscriptions that they come from, the oldest first, and returns how many
 // that were; nil means all. It doesn't wait, and looks only at the letters that
 // are there when it begins. Where a subscription is full or closed its letters
-// stay, none overtaking another, those of others go on, and the error wraps [herald.ErrFull] or
-// [herald.ErrClosed]. When ctx ends all the rest stays, and the error wraps its
-// cause.
+// stay, none overtaking another, those of others go on, and the error wraps
+// [herald.ErrFull] or [herald.ErrClosed]. When ctx ends all the rest stays, and
+// the error wraps its cause.
 func (d *DeadLetters) Replay(ctx context.Context, match func(Letter) bool) (int, error) {
 	const op = "replay"
 	if ctx == nil {
 		return 0, fail(op, "", "", errNilContext)
 	}
-	n, err := d.store.Replay(ctx, match, func(l Letter) string { return l.Subscription })
+	n, err := d.store.Replay(ctx, match, func(l Letter) any { return seam.Home(l.letter) })
 	if err != nil {
 		return n, fail(op, "", "", err)
 	}

@@ -59,3 +59,26 @@ func TestG29_ReplayKeepsOrderWhereRoomArises(t *testing.T) {
 		t.Errorf("order %v", got)
 	}
 }
+
+// G29: a full subscription holds up its own letters only, not those of another that happens to have the same names.
+func TestG29_ReplayTellsNamesakesApart(t *testing.T) {
+	dead := dlq.New[int](10)
+	var topics [2]herald.Topic[int]
+	var subs [2]*herald.Subscription[int]
+	for i := range topics {
+		s, err := topics[i].DeadLetterTo(dead.Put).Subscribe("s", herald.WithCapacity(1), herald.WithRetry(policy.Never()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		subs[i] = s
+		_ = topics[i].Publish(t.Context(), i)
+		_, _ = s.Step(t.Context(), func(context.Context, herald.Message[int]) error { return errors.New("down") })
+	}
+	if err := topics[0].Publish(t.Context(), 9); err != nil {
+		t.Fatal(err)
+	}
+	n, err := dead.Replay(t.Context(), nil)
+	if n != 1 || !errors.Is(err, herald.ErrFull) || subs[1].Stats().Replayed != 1 {
+		t.Errorf("Replay = %d, %v, want 1 and %v; second one: %+v", n, err, herald.ErrFull, subs[1].Stats())
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/heraldbus/herald"
 	"github.com/heraldbus/herald/internal/letters"
+	"github.com/heraldbus/herald/internal/seam"
 )
 
 // defaultCapacity is that of the zero Queue.
@@ -70,7 +71,7 @@ func (q *Queue[T]) Replay(ctx context.Context, match func(herald.DeadLetter[T]) 
 	if ctx == nil {
 		return 0, fmt.Errorf("dlq: replay: %w: nil context", herald.ErrOption)
 	}
-	n, err := q.store.Replay(ctx, match, home)
+	n, err := q.store.Replay(ctx, match, func(d herald.DeadLetter[T]) any { return seam.Home(d) })
 	if err != nil {
 		return n, fmt.Errorf("dlq: %w", err)
 	}
@@ -83,6 +84,3 @@ func (q *Queue[T]) limit() int {
 	}
 	return q.capacity
 }
-
-// home names the subscription that d goes back to.
-func home[T any](d herald.DeadLetter[T]) string { return d.Topic() + "\x00" + d.Subscription }

@@ -13,12 +13,12 @@ import (
 // first, and returns how many that were. A nil match means all. It doesn't
 // wait, and looks only at the letters that are there when it begins. What
 // can't go back stays, and err, if not nil, is a [*LeftError] that says why;
-// when ctx ends all the rest stays. ctx must not be nil. home names where a
-// letter goes back to: once that is full its other letters stay too, so that
+// when ctx ends all the rest stays. ctx must not be nil. home identifies where
+// a letter goes back to: once that is full its other letters stay too, so that
 // none overtakes one that has to wait for room.
-func (s *Store[L]) Replay(ctx context.Context, match func(L) bool, home func(L) string) (n int, err error) {
+func (s *Store[L]) Replay(ctx context.Context, match func(L) bool, home func(L) any) (n int, err error) {
 	left := &LeftError{}
-	full := map[string]error{}
+	full := map[any]error{}
 	for l := range s.slots() {
 		if match != nil && !match(l.letter) {
 			continue

@@ -48,6 +48,9 @@ var (
 	// next by itself (ok false: nothing will). leave ends that, and must be
 	// called before anybody consumes from it again.
 	Rest func(sub any, wake chan struct{}) (next time.Duration, ok bool, leave func())
+	// Home identifies the subscription that a herald.DeadLetter[T] goes back to;
+	// nil: there's none. It's comparable, and keeps nothing alive that is closed.
+	Home func(letter any) any
 	// EndRun makes the Run that consumes a *herald.Subscription[T] return err
 	// once its handlers have returned, as policy.Stop does. It reports whether
 	// there is one.

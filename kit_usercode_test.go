@@ -143,6 +143,7 @@ var handlerSites = map[string]site{
 	"handler, Run of 3": {trigger: func(sc *scene) { sc.runHandler(sc.handle) }, build: with(nil, func(sc *scene) []herald.SubOption {
 		return append(retryAtOnce(sc), herald.WithConcurrency(3))
 	})},
+	"handler, RunBatch": {trigger: (*scene).batchHandler, build: with(nil, retryAtOnce)},
 	"middleware": {trigger: func(sc *scene) { sc.runHandler(func(context.Context) error { return nil }) },
 		build: with(nil, func(sc *scene) []herald.SubOption {
 			return []herald.SubOption{herald.WithMiddleware(func(next herald.Next) herald.Next {
@@ -166,11 +167,25 @@ func (sc *scene) stepHandler() {
 
 // runHandler publishes a message and lets a Run handle it until the user code has acted.
 func (sc *scene) runHandler(h func(context.Context) error) {
+	sc.untilActed(func(ctx context.Context) {
+		_ = sc.own.Run(ctx, func(ctx context.Context, _ herald.Message[int]) error { return h(ctx) })
+	})
+}
+
+// batchHandler is runHandler with RunBatch.
+func (sc *scene) batchHandler() {
+	sc.untilActed(func(ctx context.Context) {
+		_ = sc.own.RunBatch(ctx, 3, 0, func(ctx context.Context, _ []herald.Message[int]) error { return sc.handle(ctx) })
+	})
+}
+
+// untilActed publishes a message and lets run handle it until the user code has acted.
+func (sc *scene) untilActed(run func(context.Context)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended) // also by Goexit
-		_ = sc.own.Run(ctx, func(ctx context.Context, _ herald.Message[int]) error { return h(ctx) })
+		run(ctx)
 	}()
 	sc.publish()
 	<-sc.acted

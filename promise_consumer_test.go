@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -14,85 +13,6 @@ import (
 	"github.com/heraldbus/herald"
 	"github.com/heraldbus/herald/policy"
 )
-
-// TestG13_ASecondConsumerIsBusy: whatever consumes, another kind, or another Run or Step, is ErrBusy meanwhile, and
-// welcome afterwards.
-func TestG13_ASecondConsumerIsBusy(t *testing.T) {
-	blocked := func(r *rig) herald.Handler[string] {
-		return func(ctx context.Context, _ herald.Message[string]) error { <-ctx.Done(); return nil }
-	}
-	holders := map[string]func(context.Context, *rig){
-		"Run": func(ctx context.Context, r *rig) { _ = r.sub.Run(ctx, blocked(r)) },
-		"RunBatch": func(ctx context.Context, r *rig) {
-			_ = r.sub.RunBatch(ctx, 2, 0, func(context.Context, []herald.Message[string]) error { <-ctx.Done(); return nil })
-		},
-		"Run, idle": func(ctx context.Context, r *rig) { r.sub.Discard(); _ = r.sub.Run(ctx, blocked(r)) },
-		"Step":      func(ctx context.Context, r *rig) { _, _ = r.sub.Step(ctx, blocked(r)) },
-		"Receive":   func(ctx context.Context, r *rig) { d, _ := r.sub.Receive(ctx); <-ctx.Done(); _ = d.Ack() },
-		"Receive, waiting": func(ctx context.Context, r *rig) {
-			r.sub.Discard()
-			_, _ = r.sub.Receive(ctx)
-		},
-		"Messages": func(ctx context.Context, r *rig) {
-			for d := range r.sub.Messages(ctx) {
-				<-ctx.Done()
-				_ = d.Ack()
-			}
-		},
-	}
-	type call = func(context.Context, *rig) error
-	pushes := map[string]call{
-		"RunBatch": func(ctx context.Context, r *rig) error {
-			return r.sub.RunBatch(ctx, 2, 0, func(context.Context, []herald.Message[string]) error { return nil })
-		},
-		"Run":  func(ctx context.Context, r *rig) error { return r.sub.Run(ctx, r.handle(nil)) },
-		"Step": func(ctx context.Context, r *rig) error { _, err := r.sub.Step(ctx, r.handle(nil)); return err },
-	}
-	pulls := map[string]call{
-		"Receive": func(ctx context.Context, r *rig) error { _, err := r.sub.Receive(ctx); return err },
-		"Messages": func(ctx context.Context, r *rig) error {
-			for range r.sub.Messages(ctx) {
-			}
-			return r.sub.Err()
-		},
-		"TryReceive": func(_ context.Context, r *rig) error {
-			if _, ok := r.sub.TryReceive(); ok {
-				return nil
-			}
-			return herald.ErrBusy
-		},
-	}
-	for holder, hold := range holders {
-		pulling := strings.HasPrefix(holder, "Receive") || holder == "Messages"
-		t.Run(holder, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t)
-				r.publish("m")
-				ctx, cancel := context.WithCancel(t.Context())
-				ended := r.start(func() { hold(ctx, r) })
-				synctest.Wait()
-				for name, intrude := range pushes {
-					if err := intrude(t.Context(), r); !errors.Is(err, herald.ErrBusy) {
-						t.Errorf("%s: %v, want ErrBusy", name, err)
-					}
-				}
-				for name, intrude := range pulls {
-					if pulling {
-						continue // pulls are one consumer: several may wait
-					}
-					if err := intrude(t.Context(), r); !errors.Is(err, herald.ErrBusy) {
-						t.Errorf("%s: %v, want ErrBusy", name, err)
-					}
-				}
-				cancel()
-				<-ended
-				r.publish("n")
-				r.steps(r.handle(nil))
-				r.wantSeen("n")
-			})
-		})
-	}
-}
 
 // TestG13_WhatRunReturns: nil when closed and quiet, else what ended it.
 func TestG13_WhatRunReturns(t *testing.T) {

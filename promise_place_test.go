@@ -164,7 +164,7 @@ func TestG12_OneLineForAllKindsOfMessages(t *testing.T) {
 		"with an age":       {herald.WithMaxAge(time.Hour)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(100) {
+			for seed := range uint64(25) {
 				l := &lineModel{
 					t: t, random: rand.New(rand.NewPCG(seed, 0)), topic: newBus[int](t),
 					waiting: map[uint64]herald.Priority{}, left: 200,

@@ -90,7 +90,7 @@ func (g *tangle) end(t *testing.T) {
 // Whatever handlers publish to whom, under Block without limit, the whole comes to an end (G19).
 func TestG19_AnythingEnds(t *testing.T) {
 	endless := func(ctx context.Context) (context.Context, context.CancelFunc) { return ctx, func() {} }
-	for seed := range uint64(25) {
+	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		g := newTangle(t, rng, []policy.Overflow{policy.Block(0)})
 		if !returns(t, "seed "+strconv.Itoa(int(seed)), func() {
@@ -118,7 +118,7 @@ func TestG19_AnythingEndsWhateverHappens(t *testing.T) {
 	hasty := func(ctx context.Context) (context.Context, context.CancelFunc) {
 		return context.WithTimeout(ctx, time.Duration(rand.IntN(100))*time.Microsecond)
 	}
-	for seed := range uint64(25) {
+	for seed := range uint64(12) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		g := newTangle(t, rng, plans)
 		stop := make(chan struct{})

@@ -3,6 +3,7 @@ package herald_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/heraldbus/herald"
 )
@@ -124,5 +125,56 @@ func TestG19_ChainIsACircle(t *testing.T) {
 		b.Close()
 		wantErr(t, "Run", <-aRan, nil)
 		wantErr(t, "Run", <-bRan, nil)
+	})
+}
+
+// The handler of a batch is a worker like any other: publishing into its own full queue is a deadlock, at once, whatever
+// the size of the batch and however long it would wait for more (G19).
+func TestG19_BatchHandler(t *testing.T) {
+	for what, c := range map[string]struct {
+		size int
+		wait time.Duration
+	}{
+		"one": {1, 0}, "several": {3, 0}, "several, waiting": {3, time.Minute},
+	} {
+		bubble(t, what, func(ctx context.Context, t *testing.T) {
+			topic, published := newBus[int](t), make(chan error, 1)
+			s := subscribe(t, topic, "s", blocking(0)...)
+			publishAll(t, topic, 0)
+			ran := background(func() error {
+				return s.RunBatch(ctx, c.size, c.wait, func(ctx context.Context, ms []herald.Message[int]) error {
+					if ms[0].Payload == 0 {
+						publishAll(t, topic, 1)
+						start := time.Now()
+						published <- topic.Publish(ctx, 2)
+						wantEqual(t, time.Duration(0), time.Since(start))
+					}
+					return nil
+				})
+			})
+			wantDeadlock(t, <-published, "s", "bus/s", "bus/s")
+			s.Close()
+			wantErr(t, "RunBatch", <-ran, nil)
+			wantTally(t, s, tally{Offered: 3, Accepted: 2, Refused: 1, Delivered: 2})
+		})
+	}
+}
+
+// A batch that waits for more than the queue can hold makes no room, and the publishers wait for it: the batch is
+// handed out as it is rather than never (G9, G19).
+func TestG19_BatchWaitsForMoreThanThereIsRoom(t *testing.T) {
+	inBubble(t, func(ctx context.Context, t *testing.T) {
+		topic, start := newBus[int](t), time.Now()
+		s := subscribe(t, topic, "s", blocking(0)...) // capacity 1
+		ran := background(func() error {
+			return s.RunBatch(ctx, 3, time.Minute, func(context.Context, []herald.Message[int]) error { return nil })
+		})
+		publishAll(t, topic, 1, 2, 3)
+		wantErr(t, "Drain", topic.Drain(ctx), nil)
+		wantErr(t, "RunBatch", <-ran, nil)
+		if took := time.Since(start); took > 3*time.Minute {
+			t.Errorf("took %v", took)
+		}
+		wantTally(t, s, tally{Offered: 3, Accepted: 3, Delivered: 3})
 	})
 }

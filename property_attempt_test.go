@@ -1,6 +1,7 @@
 package herald_test
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -41,7 +42,8 @@ func (s *specSub) settle(m *specMessage, o outcome, at time.Duration) {
 		s.count.Retried++
 		m.due, m.state = at+delay, waits // G20; aside
 		if !s.aside && (s.concurrency == 1 || m.key == "") {
-			m.state = parked // G22: in place
+			s.fails++
+			m.state, m.failed = parked, s.fails // G22: in place
 		}
 		s.topic.sights.see([...]string{waits: "a retry aside", parked: "a retry in place"}[m.state])
 	}
@@ -66,11 +68,11 @@ func (s *specSub) die(m *specMessage, r herald.Reason, err error, at time.Durati
 func (s *specSub) notice() {
 	s.expire()
 	s.admit()
-	for _, m := range slices.Clone(s.held) {
-		if m.state == runs && m.lease != 0 && m.lease <= s.topic.now {
-			s.settle(m, outcome{kind: byLeaseEnd}, m.lease)
-			s.topic.sights.see("a lease that ran out")
-		}
+	lost := func(m *specMessage) bool { return m.state == runs && m.lease != 0 && m.lease <= s.topic.now }
+	byEnd := func(a, b *specMessage) int { return cmp.Or(cmp.Compare(a.lease, b.lease), a.born-b.born) }
+	for m := leastOf(s.held, lost, byEnd); m != nil; m = leastOf(s.held, lost, byEnd) {
+		s.settle(m, outcome{kind: byLeaseEnd}, m.lease)
+		s.topic.sights.see("a lease that ran out")
 	}
 	s.expire()
 }
@@ -88,14 +90,15 @@ func (s *specSub) expire() {
 
 // replay sends a dead letter home, once. Neither filter nor policy are asked, and its lifetime is behind it (G23, G29).
 func (s *specSub) replay(l *specLetter) error {
-	switch s.notice(); {
+	switch {
 	case l.replayed:
 		s.topic.sights.see("a letter replayed twice")
 		return herald.ErrSettled
 	case s.count.Closed:
 		s.topic.sights.see("a letter replayed to a closed subscription")
 		return herald.ErrClosed
-	case s.crowded():
+	}
+	if s.notice(); s.crowded() {
 		s.topic.sights.see("a letter replayed to a full subscription")
 		return herald.ErrFull
 	}

@@ -109,18 +109,25 @@ func (t *trial) extend(r *rapid.T) {
 	if d.valid() {
 		d.message.lease = max(d.message.lease, t.spec.now+by)
 	}
+	d.look()
+}
+
+// look lets the subscription notice what else time has ended, unless d was settled before.
+func (d *trialDelivery) look() {
+	if !d.settled {
+		d.sub.spec.notice()
+	}
 }
 
 // drawDelivery draws one of the latest deliveries, settled or not.
 func (t *trial) drawDelivery(r *rapid.T) *trialDelivery {
-	d := t.out[rapid.IntRange(max(0, len(t.out)-3), len(t.out)-1).Draw(r, "delivery")]
-	d.sub.spec.notice()
-	return d
+	return t.out[rapid.IntRange(max(0, len(t.out)-3), len(t.out)-1).Draw(r, "delivery")]
 }
 
 // valid reports whether somebody may settle it.
 func (d *trialDelivery) valid() bool {
-	return !d.settled && d.message.state == runs && d.message.handed == d.handed
+	m := d.message
+	return !d.settled && m.state == runs && m.handed == d.handed && m.lease > d.sub.spec.topic.now
 }
 
 func (d *trialDelivery) want() error {
@@ -149,8 +156,10 @@ func (d *trialDelivery) settle(t *trial, how int, o outcome) {
 	if want := d.want(); !errors.Is(err, want) || (err == nil) != (want == nil) {
 		t.Errorf("outcome %d of a delivery of %d by %q: %v, want %v", o.kind, d.Seq, d.sub.Name(), err, want)
 	}
-	if d.valid() {
-		d.settled = true
+	valid := d.valid()
+	if valid {
 		d.sub.spec.settle(d.message, o, t.spec.now)
 	}
+	d.look()
+	d.settled = d.settled || valid
 }

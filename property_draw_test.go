@@ -148,9 +148,9 @@ func (t *trial) drawEnvelope(r *rapid.T, payloads int) specEnvelope {
 		m.expires = t.spec.now + t.unit(n)
 		add(herald.WithTTL(t.unit(n)))
 	}
-	if n := rapid.IntRange(-9, 3).Draw(r, "delay"); n > 0 {
-		m.due, m.delayed = t.spec.now+t.unit(n), true
-		add(herald.WithDelay(t.unit(n)))
+	if d := t.unit(rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(r, "delay")); d > 0 {
+		m.due, m.delayed = t.spec.now+d, true
+		add(herald.WithDelay(d))
 	}
 	if rapid.IntRange(0, 4).Draw(r, "header") == 0 {
 		m.headers = herald.NewHeaders(map[string]string{"h": "1"})

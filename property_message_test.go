@@ -27,6 +27,7 @@ type specMessage struct {
 	place    specPlace     // where it stands among its priority
 	due      time.Duration // it may be handled from then on
 	err      error         // of the last attempt
+	failed   int           // number of that failure, among those in place
 
 	attempt   int32
 	handed    int           // how often it was handed out, attempts that don't count included

@@ -17,7 +17,7 @@ import (
 
 // idle lets time pass, mostly none, so that nobody has asked the topic for its state since.
 func (t *trial) idle(r *rapid.T) {
-	if n := rapid.IntRange(-6, 3).Draw(r, "idle"); n > 0 {
+	if n := rapid.IntRange(-3, 2).Draw(r, "idle"); n > 0 {
 		t.sleep(t.unit(n))
 	}
 }

@@ -145,7 +145,7 @@ func (r *specRun) events() (es []specEvent) {
 // to G9, G11 to G14, G16, G20, G22 to G24, G29, G32, G33.
 func TestPropertyRun(t *testing.T) {
 	seen := sights{}
-	sequences := checkProperty(t, 150, 1, func(r *rapid.T) {
+	sequences := checkProperty(t, 200, 1, func(r *rapid.T) {
 		rapid.SyncTest(r, func(r *rapid.T) {
 			t := newRunTrial(r, seen)
 			for range rapid.IntRange(1, 3).Draw(r, "subscriptions") {

@@ -205,7 +205,7 @@ func (t *runTrial) handler(u *trialSub) herald.Handler[int] {
 func (t *runTrial) cancelRun(r *rapid.T) {
 	t.moment()
 	u := t.drawSub(r, func(u *trialSub) bool { return u.spec.run != nil })
-	if u == nil || rapid.IntRange(0, 2).Draw(r, "really") > 0 {
+	if u == nil || !rapid.Bool().Draw(r, "really") {
 		return
 	}
 	u.cancel()

@@ -59,7 +59,8 @@ type specSub struct {
 	held         []*specMessage  // queued, delayed and in flight
 	line         []*specWaiter   // publishers that wait for room, first come first
 	count        herald.SubStats // its counters; the levels are made from held
-	births       int             // messages accepted into held
+	births       int             // messages accepted
+	fails        int             // attempts failed in place
 	letters      []*specLetter   // handed to DeadLetterTo
 	disconnected bool            // closed by policy.Disconnect
 
@@ -179,13 +180,14 @@ func (s *specSub) victim() *specMessage {
 }
 
 // next is the message that is handed out next, or nil: of those ready the highest priority, then the lowest place (G11,
-// G12). But what waits in place for its next attempt has its worker already (G22).
+// G12). But what waits in place for its next attempt has its worker already (G22); of several the first due, then the first
+// to fail.
 func (s *specSub) next() *specMessage {
 	if s.count.Paused {
 		return nil
 	}
 	if m := leastOf(s.held, s.resumes, func(a, b *specMessage) int {
-		return cmp.Or(cmp.Compare(a.due, b.due), a.born-b.born)
+		return cmp.Or(cmp.Compare(a.due, b.due), a.failed-b.failed)
 	}); m != nil {
 		return m
 	}
@@ -216,7 +218,7 @@ func (s *specSub) ready(m *specMessage) bool {
 // G32, G33.
 func TestPropertySteps(t *testing.T) {
 	seen := sights{}
-	sequences := checkProperty(t, 250, 1, func(r *rapid.T) {
+	sequences := checkProperty(t, 400, 1, func(r *rapid.T) {
 		rapid.SyncTest(r, func(r *rapid.T) {
 			t := newTrial(r, seen, nature{plain: rapid.Bool().Draw(r, "plain"), mortal: true, blocks: true})
 			for range rapid.IntRange(1, 3).Draw(r, "subscriptions") {

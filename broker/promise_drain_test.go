@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -242,6 +243,32 @@ func TestG33_IdleAtOneMoment(t *testing.T) {
 		b.Close()
 		<-result
 	})
+}
+
+// The same with real goroutines, as fast as they can (G33).
+func TestG33_IdleAtOneMomentOfMany(t *testing.T) {
+	const hops = 5000
+	b := newBroker(t)
+	var done atomic.Int64
+	for _, hop := range []struct{ from, to string }{{"ping", "pong"}, {"pong", "ping"}} {
+		topic[int](t, b, hop.from)
+		handle(t, b, hop.from, hop.from, func(ctx context.Context, m herald.Message[int]) error {
+			if done.Add(1) == hops {
+				return nil
+			}
+			return broker.Publish(ctx, b, hop.to, 0)
+		})
+	}
+	broker.Publish(t.Context(), b, "ping", 0)
+	result := make(chan error, 1)
+	go func() { result <- b.Run(context.Background()) }()
+	if err := b.WaitIdle(t.Context()); err != nil || done.Load() != hops {
+		t.Errorf("WaitIdle = %v after %d of %d hops", err, done.Load(), hops)
+	}
+	b.Close()
+	if err := <-result; err != nil {
+		t.Error(err)
+	}
 }
 
 // From inside a handler WaitIdle and Drain are ErrDeadlock at once, whatever else there is to wait for; Drain has closed

@@ -111,7 +111,7 @@ func TestG34_NothingPilesUp(t *testing.T) {
 	var elsewhere herald.Topic[int]
 	var subs []weak.Pointer[herald.Subscription[int]]
 	for i := range 1000 {
-		name := fmt.Sprint(i/2, " ")
+		name := fmt.Sprint(i, " ")
 		foreign, _ := elsewhere.Subscribe(name + "f")
 		direct, _ := x.Subscribe(name + "d")
 		pattern := match[int](t, b, "x", name+"p")
@@ -128,6 +128,25 @@ func TestG34_NothingPilesUp(t *testing.T) {
 		t.Errorf("%d of %d are still reachable", alive, len(subs))
 	}
 	runtime.KeepAlive(b)
+}
+
+// An attached subscription that its user closes gives its name back once it's quiet, also where no Run notices (G1).
+func TestG01_NameOfAnAttachedOne(t *testing.T) {
+	b := newBroker(t)
+	var elsewhere herald.Topic[int]
+	for range 3 {
+		sub, err := elsewhere.Subscribe("s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := broker.Attach(b, sub, ignore); err != nil {
+			t.Error(err)
+		}
+		wantErr(t, herald.ErrDuplicate, broker.Handle(b, "x", "s", ignore[int]))
+		sub.Close()
+	}
+	handle(t, b, "x", "s", ignore[int])
+	wantEqual(t, []string{"s"}, names(b))
 }
 
 // Many opened and closed brokers leave nothing behind (G34); main_test.go looks for goroutines.

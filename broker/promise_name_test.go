@@ -152,6 +152,20 @@ func TestG01_NamesAreFreeAfterClose(t *testing.T) {
 	}
 }
 
+// A topic that its user has closed is in nobody's way (G1).
+func TestG01_ClosedTopicDoesNotMatter(t *testing.T) {
+	b := newBroker(t)
+	topic[int](t, b, "a.closed").Close()
+	open := topic[int](t, b, "a.open")
+	sub := match[int](t, b, "a.*", "s")
+	match[int](t, b, "a.closed", "exact")
+	publish(t, open, 1)
+	wantEqual(t, []int{1}, drain(t, sub, func(v int) int { return v }))
+	if err := b.Drain(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // What is wrong is an error at once that says what and where, and nothing has changed (G1, G15).
 func TestG01_BadArguments(t *testing.T) {
 	b := newBroker(t)

@@ -151,13 +151,30 @@ func TestG33_StopEndsRun(t *testing.T) {
 	}
 }
 
+// A Stop before all dispatchers have come to their subscriptions ends those too (G33).
+func TestG33_StopAtOnce(t *testing.T) {
+	for range 20 {
+		bubble(t, func(t *testing.T) {
+			b := newBroker(t)
+			handle(t, b, "x", "stopper", noting[int](&journal{}, "", policy.Stop(errBoom)))
+			for i := range 50 {
+				handle(t, b, "y", fmt.Sprint(i), ignore[int], herald.WithConcurrency(2))
+			}
+			publish(t, topic[int](t, b, "x"), 1)
+			if err := b.Run(t.Context()); err != errBoom {
+				t.Errorf("Run = %v", err)
+			}
+		})
+	}
+}
+
 // The last handler's Stop on a closed broker ends Run with its error too (G33).
 func TestG33_StopAfterClose(t *testing.T) {
 	b := newBroker(t)
 	handle(t, b, "x", "s", noting[int](&journal{}, "s", policy.Stop(errBoom)))
 	publish(t, topic[int](t, b, "x"), 1)
 	b.Close()
-	for range 3 {
+	for range 50 {
 		if err := b.Run(t.Context()); err != errBoom {
 			t.Errorf("Run = %v", err)
 		}

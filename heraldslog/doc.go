@@ -46,8 +46,10 @@
 //     Waiting. A record handed to Handle before [Handler.Close] began was offered
 //     to every appender; after it has returned each is counted [Stats].Late.
 //   - Losses: the numbers in the lines of an appender that has ended add up to its
-//     Lost. There's at most one such line for each record that it writes, and one at
-//     the end. It stands where the loss was, or one record before.
+//     Lost, unless the lines themselves could not be written. There's at most one
+//     such line for each record that it writes, and one at the end. Under
+//     policy.DropOldest it stands where the loss was, or one record before; under
+//     other policies it may stand earlier or later.
 //   - Fidelity: an appender's handler sees the calls that a logger would have
 //     made: WithAttrs and WithGroup in their order, each once, then Handle with the
 //     time, level and program counter of the record. What it writes is what it would
@@ -56,9 +58,9 @@
 //
 // # What the caller pays
 //
-// Handle copies the record, about 400 bytes, and resolves what has to be as it
-// was when it was logged: LogValuers are called on the caller's goroutine, and groups
-// are copied. The other values are formatted later, by the appender. What they
+// Handle copies the record, whatever the number of appenders into one object of
+// about 400 bytes, and resolves what has to be as it was when it was logged:
+// LogValuers are called on the caller's goroutine, and groups are copied. The other values are formatted later, by the appender. What they
 // point to must not change any more: give a copy, or a [slog.LogValuer] that makes
 // one. That goes for attributes given to With too; they're resolved once, there.
 //

@@ -3,6 +3,7 @@ package heraldslog
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -141,8 +142,7 @@ type deriving struct{ calls *int }
 func (d deriving) Enabled(context.Context, slog.Level) bool  { return true }
 func (d deriving) Handle(context.Context, slog.Record) error { return nil }
 
-func (d deriving) WithAttrs(attrs []slog.Attr) slog.Handler {
-	clear(attrs) // they're its own
+func (d deriving) WithAttrs([]slog.Attr) slog.Handler {
 	*d.calls++
 	return d
 }
@@ -150,4 +150,28 @@ func (d deriving) WithAttrs(attrs []slog.Attr) slog.Handler {
 func (d deriving) WithGroup(string) slog.Handler {
 	*d.calls++
 	return d
+}
+
+// TestAttrsAreEachAppenders: one that spoils the slice that WithAttrs gave it,
+// which is its own, spoils nothing for another.
+func TestAttrsAreEachAppenders(t *testing.T) {
+	r := newRig(t)
+	a, b := &spoiling{}, &spoiling{}
+	r.add("a", nil, a)
+	r.add("b", nil, b)
+	r.log.With("a", 1).Info("m")
+	r.finish()
+	wantDiff(t, "[a=1] [a=1]", a.got+" "+b.got)
+}
+
+// A spoiling notes the attributes it's given, and clears them.
+type spoiling struct {
+	writer
+	got string
+}
+
+func (s *spoiling) WithAttrs(attrs []slog.Attr) slog.Handler {
+	s.got = fmt.Sprint(attrs)
+	clear(attrs)
+	return s
 }

@@ -40,6 +40,20 @@ func TestRunTakesUpWhatIsAdded(t *testing.T) {
 	})
 }
 
+// TestRunTakesUpWhatIsAddedLast, though it's closed before Run has noticed.
+func TestRunTakesUpWhatIsAddedLast(t *testing.T) {
+	for range 100 {
+		r := newRig(t)
+		result := r.start(t.Context())
+		var w writer
+		r.add("last", nil, &w)
+		r.count(1, 1)
+		r.Close()
+		wantErr(t, "Run", result(), nil)
+		wantWritten(t, &w, "1")
+	}
+}
+
 func TestRunIsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)

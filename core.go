@@ -112,10 +112,10 @@ func (c *core) init(topic, name string, cfg subConfig, hasStore bool, log *slog.
 	c.plain.on = c.allowsPlain()
 }
 
-// calm reports whether there is nothing that an accepted plain message could
+// isCalm reports whether there is nothing that an accepted plain message could
 // change for anybody: its consumer is awake and walks the plain lane, and
 // nobody waits for anything.
-func (c *core) calm() bool {
+func (c *core) isCalm() bool {
 	return c.plain.on && c.sleepers.first == nil && c.waiting.first == nil && c.lane.Empty() && c.quiet == nil &&
 		!c.closed && !c.paused && !c.consumer.ending
 }
@@ -170,6 +170,7 @@ func (c *core) unlock() {
 		c.call() // before the last look at what room there is
 	}
 	if c.waiting.first == nil && c.sleepers.first == nil && c.quiet == nil && !c.closed {
+		c.plain.calm = c.isCalm()
 		c.mu.Unlock()
 		return
 	}
@@ -190,6 +191,7 @@ func (c *core) unlock() {
 	} else {
 		wake = c.rouse()
 	}
+	c.plain.calm = c.isCalm()
 	c.mu.Unlock()
 
 	admitted.answered()

@@ -64,17 +64,23 @@ type envelope struct {
 	plain bool  // none of it has to do with key or time
 }
 
-// compose makes the blank e the envelope of the n messages of one publish.
+// compose makes the blank e the envelope of the n messages of one publish. It
+// checks everything that can be wrong with that, so that what fails here has
+// changed nothing.
 func (e *envelope) compose(ctx context.Context, o *origin, n int, opts []PublishOption) error {
-	e.rare = &o.plain
-	if !o.untimed || o.plain.ttl != 0 {
+	e.rare, e.plain = &o.plain, o.plain.ttl == 0
+	if !o.untimed || !e.plain {
 		e.at = clock()
 	}
 	if len(opts) == 0 && !o.values {
-		e.plain = o.plain.ttl == 0
 		return nil
 	}
-	if o.values {
+	return e.dress(ctx, n, opts)
+}
+
+// dress adds what is rare.
+func (e *envelope) dress(ctx context.Context, n int, opts []PublishOption) error {
+	if e.rare.origin.values {
 		e.own().values = context.WithoutCancel(ctx)
 	}
 	for i := range opts {

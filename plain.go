@@ -42,12 +42,13 @@ const (
 // plainState is the part of the plain lane that doesn't depend on T.
 type plainState struct {
 	on        bool   // the subscription's options allow it; never changes
+	calm      bool   // isCalm, as the mutex was last freed
 	in        uint64 // messages ever taken in; this and the next under the core's mutex
 	seen      uint64 // picks when last looked at
 	adopted   uint64 // picked, then moved to the side lane
 	discarded uint64
 
-	_      [40]byte      // the publishers' lines are above,
+	_      [32]byte      // the publishers' lines are above,
 	levels atomic.Uint32 // bitmap of levels with an open chain; written under the mutex, when a chain begins or is taken
 	_      [60]byte
 	word   atomic.Uint64 // and this the worker's own

@@ -20,13 +20,28 @@ import (
 // wait for ever because its subscriptions wait for each other is then refused with
 // [ErrDeadlock].
 func (t *Topic[T]) Publish(ctx context.Context, v T, opts ...PublishOption) error {
-	h := t.open()
+	h := t.hub.Load()
+	if h == nil {
+		h = t.open()
+	}
+	r := h.roster.Load()
+	if ctx == nil || ctx.Err() != nil || r.closed {
+		return h.fail("publish", refusal(ctx))
+	}
 	var e envelope
-	r, err := h.begin(ctx, &e, 1, opts)
-	if err != nil {
+	if err := e.compose(ctx, h.origin, 1, opts); err != nil {
 		return h.fail("publish", err)
 	}
-	return h.publish(ctx, r, &e, &v)
+	e.Seq = h.seq.Add(1)
+	for i, s := range r.subs {
+		if !e.plain || !s.push(&e.Meta, &v) {
+			return h.publishRest(ctx, r, i, &e, &v)
+		}
+	}
+	if len(r.foreign) > 0 {
+		return h.publishRest(ctx, r, len(r.subs), &e, &v)
+	}
+	return nil
 }
 
 // PublishBatch publishes the values of vs in their order, as so many calls of
@@ -37,9 +52,12 @@ func (t *Topic[T]) Publish(ctx context.Context, v T, opts ...PublishOption) erro
 // than one value.
 func (t *Topic[T]) PublishBatch(ctx context.Context, vs []T, opts ...PublishOption) (accepted int, err error) {
 	h := t.open()
+	r := h.roster.Load()
+	if ctx == nil || ctx.Err() != nil || r.closed {
+		return 0, h.fail("publish batch", refusal(ctx))
+	}
 	var e envelope
-	r, err := h.begin(ctx, &e, len(vs), opts)
-	if err != nil {
+	if err := e.compose(ctx, h.origin, len(vs), opts); err != nil {
 		return 0, h.fail("publish batch", err)
 	}
 	for i := range vs {
@@ -51,52 +69,34 @@ func (t *Topic[T]) PublishBatch(ctx context.Context, vs []T, opts ...PublishOpti
 				return i, h.fail("publish batch", ErrClosed)
 			}
 		}
-		if err := h.publish(ctx, r, &e, &vs[i]); err != nil {
+		e.Seq = h.seq.Add(1)
+		if err := h.publishRest(ctx, r, 0, &e, &vs[i]); err != nil {
 			return i, err
 		}
 	}
 	return len(vs), nil
 }
 
-// begin checks everything that can be wrong with a publish of n values, so
-// that what fails here has changed nothing, and fills in e.
-func (h *hub[T]) begin(ctx context.Context, e *envelope, n int, opts []PublishOption) (*roster[T], error) {
-	if ctx == nil {
-		return nil, fmt.Errorf("%w: nil context", ErrOption)
+// refusal says what is wrong with a publish before it began.
+func refusal(ctx context.Context) error {
+	switch {
+	case ctx == nil:
+		return fmt.Errorf("%w: nil context", ErrOption)
+	case ctx.Err() != nil:
+		return ended(ctx)
 	}
-	if ctx.Err() != nil {
-		return nil, ended(ctx)
-	}
-	r := h.roster.Load()
-	if r.closed {
-		return nil, ErrClosed
-	}
-	return r, e.compose(ctx, h.origin, n, opts)
+	return ErrClosed
 }
 
 func (h *hub[T]) fail(op string, err error) error {
 	return &Error{Op: op, Topic: h.origin.topic, Err: err}
 }
 
-// publish offers one message to all of r. It returns at once where nobody
-// refuses and none has to be waited for.
-func (h *hub[T]) publish(ctx context.Context, r *roster[T], e *envelope, v *T) error {
-	e.Seq = h.seq.Add(1)
+// publishRest offers a message to the subscriptions from the one with that
+// index on, then waits for those it must.
+func (h *hub[T]) publishRest(ctx context.Context, r *roster[T], next int, e *envelope, v *T) error {
 	var p *publishing
-	for i, s := range r.subs {
-		if o, err := s.offer(e, v, &p); o > absent {
-			return h.publishRest(ctx, r, i+1, e, v, p, s.refusal(o, err))
-		}
-	}
-	if len(r.foreign) > 0 {
-		return h.publishRest(ctx, r, len(r.subs), e, v, nil, nil)
-	}
-	return nil
-}
-
-// publishRest goes on with the subscriptions from the one with that index on,
-// then waits for those it must.
-func (h *hub[T]) publishRest(ctx context.Context, r *roster[T], next int, e *envelope, v *T, p *publishing, bad []Refusal) error {
+	var bad []Refusal
 	returned := false
 	defer func() {
 		if !returned && p != nil { // user code called Goexit
@@ -151,18 +151,6 @@ func (s *Subscription[T]) offer(e *envelope, v *T, p **publishing) (outcome, err
 		}
 	}
 	c.mu.Lock()
-	if e.plain && key == "" && c.calm() && c.plain.hasRoom(c.cfg.capacity) {
-		s.append(&e.Meta, v)
-		c.mu.Unlock() // calm as before: nothing for unlock to do
-		return taken, nil
-	}
-	return s.offerSlow(e, v, key, p)
-}
-
-// offerSlow is offer where it isn't calm, or the message needs something.
-// mu is held, and freed.
-func (s *Subscription[T]) offerSlow(e *envelope, v *T, key string, p **publishing) (outcome, error) {
-	c := &s.core
 	if c.plain.on && e.plain && key == "" && !c.closed && !c.crowded() {
 		c.promote()
 		s.append(&e.Meta, v)

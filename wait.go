@@ -5,6 +5,7 @@ import (
 	"iter"
 	"log/slog"
 	"math"
+	"runtime"
 	"time"
 )
 
@@ -14,6 +15,9 @@ const slowWait = 5 * time.Second
 // wait waits until every waiter has its answer, and returns the refusals.
 func (p *publishing) wait(ctx context.Context) []Refusal {
 	if p.open.Add(-1) > 0 {
+		runtime.Gosched() // where the consumer is ready to run, it makes room before anything is set up
+	}
+	if p.open.Load() > 0 {
 		p.worker = workerOf(ctx)
 		p.sit(ctx)
 	}

@@ -96,6 +96,35 @@ func (s *Subscription[T]) topPlain() (level int, index uint64) {
 // enqueue takes a waiter's message into the plain lane.
 func (s *Subscription[T]) enqueue(it *item) { s.append(&it.Meta, &nodeOf[T](it).payload) }
 
+// push takes in a plain message, the fast way: if all is calm, so that
+// nothing has to be done but that. It reports whether it did.
+func (s *Subscription[T]) push(m *Meta, v *T) bool {
+	if s.view.keep != nil || s.view.key != nil {
+		return false
+	}
+	c := &s.core
+	c.mu.Lock()
+	if !c.plain.calm || !c.plain.hasRoom(c.cfg.capacity) {
+		c.mu.Unlock()
+		return false
+	}
+	level := int(m.Priority) + 1
+	ch := s.lane.open[level].last
+	if ch == nil || len(ch.slots) == cap(ch.slots) {
+		ch = s.lane.grow(&c.plain, level)
+	}
+	c.lane.Cut[level]++
+	c.plain.in++
+	i := len(ch.slots)
+	ch.slots = ch.slots[:i+1]
+	slot := &ch.slots[i]
+	// Filled in place: built aside and copied it would cost more.
+	slot.Seq, slot.Attempt, slot.Priority, slot.at, slot.rare = m.Seq, 1, m.Priority, m.at, m.rare
+	slot.Payload = *v
+	c.mu.Unlock() // calm as before: nothing for unlock to do
+	return true
+}
+
 // append takes a message into the plain lane. mu is held, and there is room.
 func (s *Subscription[T]) append(m *Meta, v *T) {
 	level := int(m.Priority) + 1
@@ -131,10 +160,12 @@ func (s *Subscription[T]) walk(w *worker, h Handler[T]) error {
 		if c.next == len(c.slots) || p.levels.Load()>>(l.level+1) != 0 {
 			return nil
 		}
-		select {
-		case <-done:
-			return nil
-		default:
+		if done != nil {
+			select {
+			case <-done:
+				return nil
+			default:
+			}
 		}
 		more := word + plainPick
 		if !p.word.CompareAndSwap(word, more) {
@@ -152,7 +183,8 @@ func (s *Subscription[T]) walk(w *worker, h Handler[T]) error {
 // handle calls the handler for m, which stays in its slot until all is well.
 func (s *Subscription[T]) handle(w *worker, h Handler[T], m *Message[T]) error {
 	if s.next == nil && m.rare.values == nil {
-		return h(w.ctx, *m)
+		ctx := w.ctx
+		return h(ctx, *m)
 	}
 	return s.call(w.contextFor(&m.Meta), w, h, &m.Meta, &m.Payload)
 }

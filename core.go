@@ -109,7 +109,7 @@ func (c *core) init(topic, name string, cfg subConfig, hasStore bool, log *slog.
 		c.asks = true
 	}
 	c.began = newMoment()
-	c.plain.on = c.allowsPlain()
+	c.plain.on, c.plain.limit = c.allowsPlain(), cfg.capacity
 }
 
 // isCalm reports whether there is nothing that an accepted plain message could
@@ -216,19 +216,19 @@ func (c *core) unlock() {
 // be handled now, or an event earlier than what anyone set an alarm for.
 func (c *core) rouse() *sleeper {
 	switch {
-	case c.sleepers.first == nil:
+	case c.sleepers.first == nil, c.sleepers.waking != nil:
 		return nil
 	case c.due():
-		return c.sleepers.take(c.sleepers.first)
+		return c.sleepers.rouse(c.sleepers.first)
 	}
 	next := c.lane.NextEvent()
 	if next == 0 || c.sleepers.alarm != nil && c.sleepers.alarm.alarm <= next {
 		return nil
 	}
 	if c.sleepers.alarm != nil {
-		return c.sleepers.take(c.sleepers.alarm)
+		return c.sleepers.rouse(c.sleepers.alarm)
 	}
-	return c.sleepers.take(c.sleepers.first)
+	return c.sleepers.rouse(c.sleepers.first)
 }
 
 // ready reports whether a message may be handled now.
@@ -261,15 +261,15 @@ func (c *core) pick() *item {
 	if p == nil {
 		return nil
 	}
-	return c.take(p)
+	return c.take(p, clock())
 }
 
 // take takes the side lane's next message out of line.
-func (c *core) take(p *lane.Item) *item {
+func (c *core) take(p *lane.Item, now int64) *item {
 	c.lane.Take(p)
 	it := itemOf(p)
 	it.Attempt++
-	it.started = clock()
+	it.started = now
 	c.addRunning(it)
 	return it
 }

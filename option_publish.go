@@ -8,19 +8,25 @@ import (
 
 // A PublishOption changes the message of one Publish, or all of one
 // PublishBatch. It's a small value: options cost no allocation where they're
-// passed directly to Publish.
+// passed directly to Publish, except for headers.
 type PublishOption struct {
-	kind    publishKind
-	n       int64
-	s, v    string
+	what *setting // nil only in the zero option
+	n    int64
+	s    string
+} // four words: of more, the compiler would make copies in memory
+
+// A setting says what an option sets. Those of options without headers are
+// shared.
+type setting struct {
+	kind    settingKind
+	value   string // of a header
 	headers Headers
 }
 
-type publishKind uint8
+type settingKind uint8
 
 const (
-	_ publishKind = iota
-	setKey
+	setKey settingKind = iota
 	setPriority
 	setTTL
 	setDelay
@@ -29,32 +35,43 @@ const (
 	setID
 )
 
+var settings = [...]setting{setKey: {}, setPriority: {kind: setPriority}, setTTL: {kind: setTTL}, setDelay: {kind: setDelay}, setID: {kind: setID}}
+
 // WithKey gives the message a key: messages with equal non-empty keys stay
 // in order, whatever the concurrency.
-func WithKey(key string) PublishOption { return PublishOption{kind: setKey, s: key} }
+func WithKey(key string) PublishOption { return PublishOption{what: &settings[setKey], s: key} }
 
 // WithPriority lets the message overtake all of lower priority that wait.
-func WithPriority(p Priority) PublishOption { return PublishOption{kind: setPriority, n: int64(p)} }
+func WithPriority(p Priority) PublishOption {
+	return PublishOption{what: &settings[setPriority], n: int64(p)}
+}
 
 // WithTTL makes the message expire d after Publish. Zero means never, also
 // where the topic has a default.
-func WithTTL(d time.Duration) PublishOption { return PublishOption{kind: setTTL, n: int64(d)} }
+func WithTTL(d time.Duration) PublishOption {
+	return PublishOption{what: &settings[setTTL], n: int64(d)}
+}
 
 // WithDelay makes the message wait for d after Publish before it takes its
 // place in line. It counts against the capacity meanwhile.
-func WithDelay(d time.Duration) PublishOption { return PublishOption{kind: setDelay, n: int64(d)} }
+func WithDelay(d time.Duration) PublishOption {
+	return PublishOption{what: &settings[setDelay], n: int64(d)}
+}
 
 // WithHeader adds one header. Of several with the same key the last wins.
 func WithHeader(key, value string) PublishOption {
-	return PublishOption{kind: setHeader, s: key, v: value}
+	return PublishOption{what: &setting{kind: setHeader, value: value}, s: key}
 }
 
 // WithHeaders adds all of h.
-func WithHeaders(h Headers) PublishOption { return PublishOption{kind: setHeaders, headers: h} }
+func WithHeaders(h Headers) PublishOption {
+	return PublishOption{what: &setting{kind: setHeaders, headers: h}}
+}
 
 // WithID sets the message's ID, which herald otherwise makes. It's the
-// publisher's business to keep it unique; middleware.Dedupe goes by it.
-func WithID(id string) PublishOption { return PublishOption{kind: setID, s: id} }
+// publisher's business to keep it unique; middleware.Dedupe goes by it. An empty
+// ID is an error at Publish.
+func WithID(id string) PublishOption { return PublishOption{what: &settings[setID], s: id} }
 
 // An envelope is what a publish adds to its payloads: the same Meta for all
 // of them but for Seq, and when they are due.
@@ -84,11 +101,16 @@ func (e *envelope) dress(ctx context.Context, n int, opts []PublishOption) error
 		e.own().values = context.WithoutCancel(ctx)
 	}
 	for i := range opts {
-		if err := e.set(&opts[i], n); err != nil {
+		o := &opts[i]
+		if o.what == &settings[setPriority] && Priority(o.n).Valid() {
+			e.Priority = Priority(o.n) // often the only option
+			continue
+		}
+		if err := e.set(o, n); err != nil {
 			return err
 		}
+		e.plain = isPlain(&e.Meta, e.due)
 	}
-	e.plain = isPlain(&e.Meta, e.due)
 	return nil
 }
 
@@ -102,7 +124,10 @@ func (e *envelope) own() *rare {
 }
 
 func (e *envelope) set(o *PublishOption, n int) error {
-	switch o.kind {
+	if o.what == nil {
+		return fmt.Errorf("%w: zero PublishOption", ErrOption)
+	}
+	switch o.what.kind {
 	case setKey:
 		e.Key = o.s
 	case setPriority:
@@ -127,10 +152,10 @@ func (e *envelope) set(o *PublishOption, n int) error {
 			e.due = later(e.read(), time.Duration(o.n))
 		}
 	case setHeader:
-		e.own().headers = e.rare.headers.with(o.s, o.v)
+		e.own().headers = e.rare.headers.with(o.s, o.what.value)
 		return e.rare.headers.check()
 	case setHeaders:
-		e.own().headers = e.rare.headers.merge(o.headers)
+		e.own().headers = e.rare.headers.merge(o.what.headers)
 		return e.rare.headers.check()
 	case setID:
 		switch {
@@ -140,8 +165,6 @@ func (e *envelope) set(o *PublishOption, n int) error {
 			return fmt.Errorf("%w: one ID for %d messages", ErrOption, n)
 		}
 		e.own().id = o.s
-	default:
-		return fmt.Errorf("%w: zero PublishOption", ErrOption)
 	}
 	return nil
 }

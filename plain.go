@@ -39,20 +39,25 @@ const (
 	plainPick      = 1 << 2
 )
 
-// plainState is the part of the plain lane that doesn't depend on T.
+// plainState is the part of the plain lane that doesn't depend on T. What
+// different goroutines write is kept apart by a cache line. The publishers'
+// part comes last, next to the core's mutex.
 type plainState struct {
 	on        bool   // the subscription's options allow it; never changes
-	calm      bool   // isCalm, as the mutex was last freed
-	in        uint64 // messages ever taken in; this and the next under the core's mutex
-	seen      uint64 // picks when last looked at
-	adopted   uint64 // picked, then moved to the side lane
+	adopted   uint64 // picked, then moved to the side lane; this and the next under the core's mutex
 	discarded uint64
 
-	_      [32]byte      // the publishers' lines are above,
+	_      [40]byte
 	levels atomic.Uint32 // bitmap of levels with an open chain; written under the mutex, when a chain begins or is taken
 	_      [60]byte
-	word   atomic.Uint64 // and this the worker's own
+	word   atomic.Uint64 // the worker's own
 	_      [56]byte
+
+	bare  bool   // on, and there's no filter or key function; never changes
+	calm  bool   // isCalm, as the mutex was last freed; all from here on under it
+	limit int    // the capacity; never changes
+	in    uint64 // messages ever taken in
+	seen  uint64 // picks when last looked at
 }
 
 // picks returns how many messages have been taken out, for good or not.
@@ -80,6 +85,12 @@ func (p *plainState) hasRoom(n int) bool {
 	}
 	p.seen = p.picks()
 	return int64(p.in-p.seen) < int64(n)
+}
+
+// room returns how many more may be queued where the limit is n.
+func (p *plainState) room(n int) int {
+	p.seen = p.picks()
+	return max(0, n-int(p.in-p.seen))
 }
 
 // A plainLane holds the messages.
@@ -123,14 +134,17 @@ const (
 
 // slot returns the next free slot of a level, for the caller to fill. The
 // core's mutex is held.
-func (l *plainLane[T]) slot(p *plainState, lv int) *Message[T] {
+func (l *plainLane[T]) slot(p *plainState, lv int) *Message[T] { return &l.stretch(p, lv, 1)[0] }
+
+// stretch returns at most n free slots in a row, and at least one.
+func (l *plainLane[T]) stretch(p *plainState, lv, n int) []Message[T] {
 	c := l.open[lv].last
 	if c == nil || len(c.slots) == cap(c.slots) {
 		c = l.grow(p, lv)
 	}
 	i := len(c.slots)
-	c.slots = c.slots[:i+1]
-	return &c.slots[i]
+	c.slots = c.slots[:min(i+n, cap(c.slots))]
+	return c.slots[i:]
 }
 
 // grow adds an empty chunk to a level's open chain.

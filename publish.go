@@ -32,16 +32,7 @@ func (t *Topic[T]) Publish(ctx context.Context, v T, opts ...PublishOption) erro
 	if err := e.compose(ctx, h.origin, 1, opts); err != nil {
 		return h.fail("publish", err)
 	}
-	e.Seq = h.seq.Add(1)
-	for i, s := range r.subs {
-		if !e.plain || !s.push(&e.Meta, &v) {
-			return h.publishRest(ctx, r, i, &e, &v)
-		}
-	}
-	if len(r.foreign) > 0 {
-		return h.publishRest(ctx, r, len(r.subs), &e, &v)
-	}
-	return nil
+	return h.publish(ctx, r, &e, &v)
 }
 
 // PublishBatch publishes the values of vs in their order, as so many calls of
@@ -60,21 +51,27 @@ func (t *Topic[T]) PublishBatch(ctx context.Context, vs []T, opts ...PublishOpti
 	if err := e.compose(ctx, h.origin, len(vs), opts); err != nil {
 		return 0, h.fail("publish batch", err)
 	}
-	for i := range vs {
-		if i > 0 {
-			if ctx.Err() != nil {
-				return i, h.fail("publish batch", ended(ctx))
-			}
-			if r = h.roster.Load(); r.closed {
-				return i, h.fail("publish batch", ErrClosed)
-			}
+	for accepted < len(vs) {
+		n := 0
+		if e.plain && len(r.subs) == 1 && len(r.foreign) == 0 && r.subs[0].core.plain.bare {
+			n = r.subs[0].pushAll(&e.Meta, &h.seq, vs[accepted:])
 		}
-		e.Seq = h.seq.Add(1)
-		if err := h.publishRest(ctx, r, 0, &e, &vs[i]); err != nil {
-			return i, err
+		if n == 0 {
+			if err := h.publish(ctx, r, &e, &vs[accepted]); err != nil {
+				return accepted, err
+			}
+			n = 1
+		}
+		accepted += n
+		if accepted == len(vs) {
+			break
+		}
+		r = h.roster.Load()
+		if ctx.Err() != nil || r.closed {
+			return accepted, h.fail("publish batch", refusal(ctx))
 		}
 	}
-	return len(vs), nil
+	return accepted, nil
 }
 
 // refusal says what is wrong with a publish before it began.
@@ -90,6 +87,21 @@ func refusal(ctx context.Context) error {
 
 func (h *hub[T]) fail(op string, err error) error {
 	return &Error{Op: op, Topic: h.origin.topic, Err: err}
+}
+
+// publish offers one message to all of r: the fast way as long as that
+// works, which it does where nobody has to wait or refuses.
+func (h *hub[T]) publish(ctx context.Context, r *roster[T], e *envelope, v *T) error {
+	e.Seq = h.seq.Add(1)
+	for i, s := range r.subs {
+		if !e.plain || !s.core.plain.bare || !s.push(&e.Meta, v) {
+			return h.publishRest(ctx, r, i, e, v)
+		}
+	}
+	if len(r.foreign) > 0 {
+		return h.publishRest(ctx, r, len(r.subs), e, v)
+	}
+	return nil
 }
 
 // publishRest offers a message to the subscriptions from the one with that
@@ -148,6 +160,9 @@ func (s *Subscription[T]) offer(e *envelope, v *T, p **publishing) (outcome, err
 		keep, err := s.judge(e, v, &key)
 		if err != nil || !keep {
 			return s.reject(e, v, key, err)
+		}
+		if e.plain && key == "" && s.push(&e.Meta, v) {
+			return taken, nil
 		}
 	}
 	c.mu.Lock()

@@ -90,7 +90,11 @@ func (w *worker) work() {
 	if it := w.cur; it != nil {
 		err := w.call.item(w.contextFor(&it.Meta), w)
 		w.cur = nil
-		w.settle(it, err)
+		if err != nil {
+			w.settle(it, err)
+			return
+		}
+		w.owed = it
 		return
 	}
 	if err := w.call.walk(w); err != nil {
@@ -134,12 +138,10 @@ func (w *worker) await() bool {
 	c := w.core
 	for yields := 0; ; {
 		cancelled := w.ctx.Err() != nil
+		w.now = clock() // not under the mutex: it's the dearest thing here
 		c.mu.Lock()
 		c.sleepers.take(&w.sleeper)
-		if w.walking {
-			w.walking = false
-			c.settleWalk()
-		}
+		w.settleOwed()
 		k := c.poll()
 		switch {
 		case !k.none():
@@ -169,6 +171,18 @@ func (w *worker) await() bool {
 	}
 }
 
+// settleOwed counts what work has handled without an error. mu is held.
+func (w *worker) settleOwed() {
+	if w.walking {
+		w.walking = false
+		w.core.settleWalk()
+	}
+	if it := w.owed; it != nil {
+		w.owed = nil
+		w.core.delivered(it)
+	}
+}
+
 // next gives w the next message to handle, or batch of them, if there's one;
 // else alarm says when to look again (0: when woken).
 func (c *core) next(w *worker) (found bool, alarm int64) {
@@ -187,14 +201,16 @@ func (c *core) next(w *worker) (found bool, alarm int64) {
 	if p == nil {
 		return false, 0
 	}
-	w.cur = c.take(p)
+	w.cur = c.take(p, w.now)
 	return true, 0
 }
 
 // rest puts s to sleep once mu is free, until alarm at the latest (0: as
 // long as nothing happens), and lets spare memory go.
 func (c *core) rest(s *sleeper, alarm int64) {
-	c.trim()
+	if c.sleepers.n+1 >= len(c.consumer.workers) { // the last one awake
+		c.trim()
+	}
 	if next := c.lane.NextEvent(); alarm == 0 || next != 0 && next < alarm {
 		alarm = next
 	}

@@ -51,9 +51,16 @@ func (s *sleeper) sleep(ctx context.Context) {
 
 // sleepers is the list of a core's sleepers, the last to fall asleep first:
 // it's the one whose memory is warm. One of them has set the alarm for all.
+//
+// At most one is being woken at a time. When it comes to the mutex it takes its
+// message, and as every change of a core ends with a look for whom to wake, the
+// next is woken if there is more: so a burst of tiny messages costs one
+// wake-up, while slow handlers soon have all workers up.
 type sleepers struct {
-	first *sleeper
-	alarm *sleeper
+	first  *sleeper
+	n      int
+	alarm  *sleeper
+	waking *sleeper // woken, and not back at the mutex yet
 }
 
 // add puts s to sleep, with the alarm at next (0: none) unless another has
@@ -72,10 +79,22 @@ func (l *sleepers) add(s *sleeper, next int64) {
 		l.first.prev = s
 	}
 	l.first = s
+	l.n++
 }
 
-// take removes s, if it's there, and returns it.
+// rouse takes s out of the list to be woken.
+func (l *sleepers) rouse(s *sleeper) *sleeper {
+	l.take(s)
+	l.waking = s
+	return s
+}
+
+// take removes s, if it's there, and returns it. Whoever slept calls it when
+// it's back at the mutex.
 func (l *sleepers) take(s *sleeper) *sleeper {
+	if l.waking == s {
+		l.waking = nil
+	}
 	if !s.asleep {
 		return s
 	}
@@ -91,6 +110,7 @@ func (l *sleepers) take(s *sleeper) *sleeper {
 		l.alarm = nil
 	}
 	s.prev, s.next, s.asleep = nil, nil, false
+	l.n--
 	return s
 }
 

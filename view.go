@@ -87,6 +87,7 @@ func (v View[T]) subscribe(topic, name string, log *slog.Logger, opts []SubOptio
 	}
 	s := &Subscription[T]{view: v}
 	s.core.init(topic, name, cfg, v.put != nil, log, s)
+	s.core.plain.bare = s.core.plain.on && v.keep == nil && v.key == nil
 	if err := s.wrap(cfg.middleware); err != nil {
 		return nil, err
 	}

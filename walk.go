@@ -2,6 +2,7 @@ package herald
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/heraldbus/herald/internal/lane"
 	"github.com/heraldbus/herald/policy"
@@ -96,15 +97,21 @@ func (s *Subscription[T]) topPlain() (level int, index uint64) {
 // enqueue takes a waiter's message into the plain lane.
 func (s *Subscription[T]) enqueue(it *item) { s.append(&it.Meta, &nodeOf[T](it).payload) }
 
+// append takes a message into the plain lane. mu is held, and there is room.
+func (s *Subscription[T]) append(m *Meta, v *T) {
+	level := int(m.Priority) + 1
+	s.core.lane.Cut[level]++
+	s.core.plain.in++
+	s.lane.slot(&s.core.plain, level).fill(m, v)
+}
+
 // push takes in a plain message, the fast way: if all is calm, so that
-// nothing has to be done but that. It reports whether it did.
+// nothing has to be done but that. It reports whether it did. It's append
+// written out, for one call less.
 func (s *Subscription[T]) push(m *Meta, v *T) bool {
-	if s.view.keep != nil || s.view.key != nil {
-		return false
-	}
 	c := &s.core
 	c.mu.Lock()
-	if !c.plain.calm || !c.plain.hasRoom(c.cfg.capacity) {
+	if !c.plain.calm || !c.plain.hasRoom(c.plain.limit) {
 		c.mu.Unlock()
 		return false
 	}
@@ -117,30 +124,48 @@ func (s *Subscription[T]) push(m *Meta, v *T) bool {
 	c.plain.in++
 	i := len(ch.slots)
 	ch.slots = ch.slots[:i+1]
-	slot := &ch.slots[i]
-	// Filled in place: built aside and copied it would cost more.
-	slot.Seq, slot.Attempt, slot.Priority, slot.at, slot.rare = m.Seq, 1, m.Priority, m.at, m.rare
-	slot.Payload = *v
+	ch.slots[i].fill(m, v)
 	c.mu.Unlock() // calm as before: nothing for unlock to do
 	return true
 }
 
-// append takes a message into the plain lane. mu is held, and there is room.
-func (s *Subscription[T]) append(m *Meta, v *T) {
-	level := int(m.Priority) + 1
-	s.core.lane.Cut[level]++
-	s.core.plain.in++
-	slot := s.lane.slot(&s.core.plain, level)
-	// Filled in place: built aside and copied it would cost more.
-	slot.Seq, slot.Key, slot.Attempt, slot.Priority, slot.at, slot.rare = m.Seq, "", 1, m.Priority, m.at, m.rare
-	slot.Payload = *v
+// pushAll is push for as many values as there is room for, in one go. It
+// returns how many. They get the next numbers of seq.
+func (s *Subscription[T]) pushAll(m *Meta, seq *atomic.Uint64, vs []T) int {
+	c := &s.core
+	c.mu.Lock()
+	defer c.mu.Unlock() // calm as before
+	if !c.plain.calm {
+		return 0
+	}
+	vs = vs[:min(len(vs), c.plain.room(c.plain.limit))]
+	n, level := uint64(len(vs)), int(m.Priority)+1
+	c.lane.Cut[level] += n
+	c.plain.in += n
+	m.Seq = seq.Add(n) - n
+	for len(vs) > 0 {
+		slots := s.lane.stretch(&c.plain, level, len(vs))
+		for i := range slots {
+			m.Seq++
+			slots[i].fill(m, &vs[i])
+		}
+		vs = vs[len(slots):]
+	}
+	return int(n)
+}
+
+// fill makes a blank slot the message. Its fields are written in place:
+// built aside and copied it would cost more.
+func (s *Message[T]) fill(m *Meta, v *T) {
+	s.Seq, s.Attempt, s.Priority, s.at, s.rare = m.Seq, 1, m.Priority, m.at, m.rare
+	s.Payload = *v
 }
 
 // begin takes the first message of a walk. mu is held, by the worker.
 func (s *Subscription[T]) begin(w *worker, level int) {
 	w.word = s.core.pickPlain(plainBusy) &^ plainAttention // so that with attention set no swap succeeds
 	s.lane.take(&s.core.plain, level)
-	s.lane.started.Store(clock())
+	s.lane.started.Store(w.now)
 	s.lane.base = s.core.plain.picks() - uint64(s.lane.walked.next)
 }
 

@@ -17,6 +17,8 @@ type worker struct {
 	call   calls
 
 	cur     *item         // its handler is being called
+	owed    *item         // its handler has returned nil; await settles it, to lock once
+	now     int64         // clock as it last came to the mutex
 	fatal   bool          // a panic goes on
 	batch   []*item       // the messages handed to RunBatch's handler, less those settled
 	settled int           // of the batch

@@ -80,27 +80,42 @@ func (h *hub[T]) Remove(sub any) {
 	}
 }
 
-// attach adds a subscription of this topic, or of another source.
-func (h *hub[T]) attach(r receiver) error {
+// attach adds subscriptions of this topic, or of another source: all of
+// them, or none.
+func (h *hub[T]) attach(rs ...receiver) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	old, name := h.roster.Load(), r.base().name
+	next := *h.roster.Load()
+	next.subs, next.foreign = slices.Clip(next.subs), slices.Clip(next.foreign)
+	for i, r := range rs {
+		if err := h.admits(&next, r.base().name); err != nil {
+			for _, r := range rs[:i] {
+				delete(h.names, r.base().name)
+			}
+			return err
+		}
+		h.names[r.base().name] = true
+		if s, ok := r.(*Subscription[T]); ok {
+			next.subs = append(next.subs, s)
+		} else {
+			next.foreign = append(next.foreign, r)
+		}
+	}
+	h.roster.Store(&next)
+	return nil
+}
+
+// admits says why r has no room for one more subscription, of that name. mu
+// is held.
+func (h *hub[T]) admits(r *roster[T], name string) error {
 	switch {
-	case old.closed:
+	case r.closed:
 		return ErrClosed
 	case h.names[name]:
 		return ErrDuplicate
-	case old.len() >= h.cfg.subscriptions:
-		return fmt.Errorf("%w: %d subscriptions", ErrLimit, old.len())
+	case r.len() >= h.cfg.subscriptions:
+		return fmt.Errorf("%w: %d subscriptions", ErrLimit, r.len())
 	}
-	h.names[name] = true
-	next := *old
-	if s, ok := r.(*Subscription[T]); ok {
-		next.subs = append(slices.Clip(old.subs), s)
-	} else {
-		next.foreign = append(slices.Clip(old.foreign), r)
-	}
-	h.roster.Store(&next)
 	return nil
 }
 

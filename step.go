@@ -2,21 +2,22 @@ package herald
 
 import "context"
 
-// step is Step without its type.
-func (c *core) step(ctx context.Context, call calls) (ok bool, err error) {
+// step is Step without its type. stopped tells policy.Stop(nil) from success.
+func (c *core) step(ctx context.Context, call calls) (ok, stopped bool, err error) {
 	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
+		return false, false, context.Cause(ctx)
 	}
 	w := newWorker(ctx, c, call)
 	if err := c.attach(steps, w); err != nil {
-		return false, c.fail("step", err)
+		return false, false, c.fail("step", err)
 	}
 	defer c.part()
 	it := w.glance()
 	if it == nil {
-		return false, nil
+		return false, false, nil
 	}
-	return true, w.attempt(ctx, it)
+	err = w.attempt(ctx, it)
+	return true, w.stopped, err
 }
 
 // glance returns the next message to handle, or nil: it doesn't wait.
@@ -60,6 +61,7 @@ func (w *worker) verdict(ctx context.Context, it *item, failed error) error {
 	stop, cause := w.core.settle(ctx, it, failed)
 	switch {
 	case stop:
+		w.stopped = true
 		return cause
 	case failed != nil && ctx.Err() != nil:
 		return context.Cause(ctx)

@@ -67,7 +67,8 @@ func (s *Subscription[T]) Step(ctx context.Context, h Handler[T]) (ok bool, err 
 	if err := s.core.checkCall("step", ctx, h == nil); err != nil {
 		return false, err
 	}
-	return s.core.step(ctx, s.caller(h))
+	ok, _, err = s.core.step(ctx, s.caller(h))
+	return ok, err
 }
 
 // Pause stops messages from being handed out, until Resume. Handlers under

@@ -19,6 +19,7 @@ type worker struct {
 	cur     *item         // its handler is being called
 	owed    *item         // its handler has returned nil; await settles it, to lock once
 	now     int64         // clock as it last came to the mutex
+	stopped bool          // of a Step: its handler returned policy.Stop
 	fatal   bool          // a panic goes on
 	batch   []*item       // the messages handed to RunBatch's handler, less those settled
 	settled int           // of the batch

@@ -74,6 +74,30 @@ func BenchmarkMake(b *testing.B) {
 	}
 }
 
+// BenchmarkMatchMany asks what it costs to make a topic that so many patterns
+// match: it should grow with their number, not its square.
+func BenchmarkMatchMany(b *testing.B) {
+	for _, patterns := range []int{100, 1_000, 10_000} {
+		br, err := broker.New()
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i := range patterns {
+			match[int](b, br, "many.*", fmt.Sprint("s", i))
+		}
+		b.Run(fmt.Sprintf("patterns=%d", patterns), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := broker.Topic[int](br, "many.one", herald.WithSubscriptionLimit(patterns)); err != nil {
+					b.Fatal(err)
+				}
+				br.Delete("many.one")
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*patterns), "ns/pattern")
+		})
+	}
+}
+
 // BenchmarkRun asks what the broker's Run adds to a message, beside a
 // subscription's own Run.
 func BenchmarkRun(b *testing.B) {

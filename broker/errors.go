@@ -13,7 +13,7 @@ import (
 var ErrNotFound = errors.New("herald: not found")
 
 // A TypeError says that a topic has values of another type than was asked
-// for. It comes wrapped in a [*herald.Error].
+// for. It comes wrapped in a [*herald.Error], whose text names the topic.
 type TypeError struct {
 	Topic string
 	Has   reflect.Type // of the topic's values
@@ -25,7 +25,7 @@ func (e *TypeError) Error() string {
 	if has == asked { // same name, in packages of the same name
 		has, asked = longName(e.Has), longName(e.Asked)
 	}
-	return fmt.Sprintf("topic %s has values of type %s, not %s", e.Topic, has, asked)
+	return fmt.Sprintf("values are of type %s, not %s", has, asked)
 }
 
 func longName(t reflect.Type) string {

@@ -92,7 +92,7 @@ func ExampleTopic() {
 	}
 	// Output:
 	// true
-	// topic orders has values of type broker_test.Order, not broker_test.Parcel
+	// values are of type broker_test.Order, not broker_test.Parcel
 }
 
 // Lookup makes no topic.

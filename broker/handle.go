@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/heraldbus/herald"
-	"github.com/heraldbus/herald/policy"
+	"github.com/heraldbus/herald/internal/seam"
 )
 
 // Handle makes a subscription to the topics that the pattern matches, as
@@ -78,24 +78,16 @@ func (b *Broker) employ(m *member, closed bool) error {
 
 func newHandler[T any](s *herald.Subscription[T], h herald.Handler[T]) *handler {
 	return &handler{
-		run:  func(ctx context.Context) error { return s.Run(ctx, h) },
-		step: func(ctx context.Context) (bool, error) { return s.Step(ctx, stoppable(h)) },
+		run: func(ctx context.Context) error { return s.Run(ctx, h) },
+		step: func(ctx context.Context) (bool, error) {
+			ok, stopped, err := seam.Step(ctx, s, h)
+			if stopped && err == nil {
+				err = errStop
+			}
+			return ok, err
+		},
 	}
 }
 
-// errStop is what policy.Stop(nil) becomes on its way to the broker.
+// errStop is what policy.Stop(nil) is inside the broker.
 var errStop = errors.New("herald: stopped by a handler")
-
-// stoppable is h with a Stop that a Step can tell from success.
-func stoppable[T any](h herald.Handler[T]) herald.Handler[T] {
-	return func(ctx context.Context, m herald.Message[T]) error {
-		err := h(ctx, m)
-		if err == nil {
-			return nil
-		}
-		if d := policy.Decide(policy.Never(), 1, err); d.Stop && d.Err == nil {
-			return policy.Stop(errStop)
-		}
-		return err
-	}
-}

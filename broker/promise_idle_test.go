@@ -237,3 +237,32 @@ func TestG16_StopEndsUntilIdle(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// A middleware's verdict counts like a handler's: policy.Stop ends RunUntilIdle with its error or none, and the message
+// keeps its place (G16).
+func TestG16_MiddlewareStopsRunUntilIdle(t *testing.T) {
+	for _, cause := range []error{nil, errBoom} {
+		t.Run(fmt.Sprint(cause), func(t *testing.T) {
+			b := newBroker(t)
+			stops := 1
+			stopOnce := func(next herald.Next) herald.Next {
+				return func(ctx context.Context, m herald.Meta) error {
+					if stops--; stops == 0 {
+						return policy.Stop(cause)
+					}
+					return next(ctx, m)
+				}
+			}
+			var j journal
+			handleNoting[int](t, b, &j, "x", "s", herald.WithMiddleware(stopOnce))
+			publish(t, topic[int](t, b, "x"), 1, 2)
+			if n, err := b.RunUntilIdle(t.Context()); n != 0 || err != cause {
+				t.Errorf("RunUntilIdle returned %d, %v; want 0, %v", n, err, cause)
+			}
+			if n := untilIdle(t, b); n != 2 {
+				t.Errorf("afterwards handled %d", n)
+			}
+			wantEqual(t, []string{"s x 1", "s x 2"}, j.take())
+		})
+	}
+}

@@ -3,6 +3,7 @@ package broker_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -252,5 +253,24 @@ func TestG01_ZeroBroker(t *testing.T) {
 	wantEqual(t, []string{"s x 1"}, j.take())
 	if err := b.Drain(t.Context()); err != nil || b.DeadLetters().Len() != 0 {
 		t.Error(err)
+	}
+}
+
+// An error's text names the topic once.
+func TestG3_ErrorsNameTheTopicOnce(t *testing.T) {
+	b := newBroker(t)
+	topic[int](t, b, "orders.eu")
+	match[int](t, b, "later", "waits")
+	_, wrongType := broker.Lookup[string](b, "orders.eu")
+	_, asString := broker.Topic[string](b, "orders.eu")
+	_, unknown := broker.Lookup[string](b, "none")
+	_, byPattern := broker.Match[string](b, "orders.eu").Subscribe("s")
+	for _, c := range []struct {
+		name string
+		err  error
+	}{{"orders.eu", wrongType}, {"orders.eu", asString}, {"orders.eu", byPattern}, {"none", unknown}} {
+		if n := strings.Count(fmt.Sprint(c.err), c.name); n != 1 {
+			t.Errorf("%q names the topic %d times", c.err, n)
+		}
 	}
 }

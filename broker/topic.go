@@ -161,16 +161,17 @@ func (b *Broker) addLocking(t *topic) (there *topic, deaf []*member, err error) 
 	if n := b.topics.Len(); n >= limit(b.cfg.topics, defaultTopics) {
 		return nil, nil, fmt.Errorf("%w: %d topics", herald.ErrLimit, n)
 	}
+	var subs []any
 	for _, m := range inOrder(b.patterns.Matching(t.name), (*member).order) {
-		if !m.takes(t) {
-			if m.pattern == t.name {
-				deaf = append(deaf, m)
-			}
-			continue
+		switch {
+		case m.takes(t):
+			subs = append(subs, m.sub)
+		case m.pattern == t.name:
+			deaf = append(deaf, m)
 		}
-		if err := seam.Attach(t.typed, m.sub); err != nil {
-			return nil, nil, fmt.Errorf("%q of %s: %w", m.pattern, m.name, err)
-		}
+	}
+	if err := seam.Attach(t.typed, subs...); err != nil {
+		return nil, nil, fmt.Errorf("its subscriptions by pattern: %w", err)
 	}
 	t.number = b.nextNumberLocked()
 	b.topics.Add(t.name, t)

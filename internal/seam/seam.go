@@ -7,6 +7,7 @@
 package seam
 
 import (
+	"context"
 	"log/slog"
 	"time"
 )
@@ -38,16 +39,21 @@ var (
 	SetSource func(view any, src Source)
 	// SetKeeper gives a *herald.Topic[T] that nobody uses yet its keeper.
 	SetKeeper func(topic any, k Keeper)
-	// Attach lets a *herald.Topic[U] offer its messages to a
-	// *herald.Subscription[T] of another source. U is T, or T is an interface
-	// that U implements. Detach ends that; idempotent.
-	Attach func(topic, sub any) error
+	// Attach lets a *herald.Topic[U] offer its messages to each
+	// *herald.Subscription[T] of another source, in one step: to all or, with an
+	// error, to none. U is T, or T is an interface that U implements. Detach
+	// ends that; idempotent.
+	Attach func(topic any, subs ...any) error
 	Detach func(topic, sub any)
 	// Rest puts a value into wake, a channel of size 1, once a
 	// *herald.Subscription[T] has something to do other than what becomes due in
 	// next by itself (ok false: nothing will). leave ends that, and must be
 	// called before anybody consumes from it again.
 	Rest func(sub any, wake chan struct{}) (next time.Duration, ok bool, leave func())
+	// Step is Step of a *herald.Subscription[T] with a herald.Handler[T]. stopped
+	// reports whether its attempt ended with policy.Stop, which may be without
+	// an error.
+	Step func(ctx context.Context, sub, h any) (ok, stopped bool, err error)
 	// Home identifies the subscription that a herald.DeadLetter[T] goes back to;
 	// nil: there's none. It's comparable, and keeps nothing alive that is closed.
 	Home func(letter any) any

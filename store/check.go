@@ -38,22 +38,12 @@ func (s Settings) Check(c Capabilities) error {
 
 // CheckAppend checks the records of an Append.
 func CheckAppend(records []Record) error {
-	return checkRecords(records, func(r *Record) error {
-		if r.Time.IsZero() {
-			return invalid("no Time")
-		}
-		return nil
-	})
+	return checkRecords(records, func(r *Record) error { return CheckTime(r.Time) })
 }
 
 // CheckDelay checks the records of a Delay.
 func CheckDelay(records []Record) error {
-	return checkRecords(records, func(r *Record) error {
-		if r.Due.IsZero() {
-			return invalid("no Due")
-		}
-		return nil
-	})
+	return checkRecords(records, func(r *Record) error { return CheckTime(r.Due) })
 }
 
 func checkRecords(records []Record, also func(*Record) error) error {
@@ -92,6 +82,26 @@ func (r *Record) check() error {
 		}
 	}
 	return nil
+}
+
+// CheckTime checks a time that must be given.
+func CheckTime(t time.Time) error {
+	if t.IsZero() || !keepable(t) {
+		return invalid("time %v", t)
+	}
+	return nil
+}
+
+// CheckReplay checks the arguments of a Replay.
+func CheckReplay(now time.Time, numbers []uint64) error {
+	if len(numbers) == 0 || len(numbers) > MaxBatch {
+		return invalid("%d letters, 1 to %d are allowed", len(numbers), MaxBatch)
+	}
+	sorted := slices.Sorted(slices.Values(numbers))
+	if len(slices.Compact(sorted)) != len(numbers) {
+		return invalid("a letter twice")
+	}
+	return CheckTime(now)
 }
 
 // keepable reports whether t survives being kept as nanoseconds since 1970,

@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 // A Record is one message as a store keeps it.
 type Record struct {
@@ -58,4 +62,36 @@ type DeadLetter struct {
 	Reason       string
 	Err          string
 	At           time.Time
+}
+
+// Clone returns a copy that shares nothing with r.
+func (r Record) Clone() Record {
+	r.Headers = slices.Clone(r.Headers)
+	r.Data = slices.Clone(r.Data)
+	return r
+}
+
+// Size is what Retention.Bytes counts.
+func (r Record) Size() int64 { return int64(len(r.Key) + len(r.ID) + len(r.Data)) }
+
+// Clone returns a copy that shares nothing with c.
+func (c Cursor) Clone() Cursor {
+	c.Ahead = slices.Clone(c.Ahead)
+	c.Attempts = maps.Clone(c.Attempts)
+	return c
+}
+
+// Clone returns a copy that shares nothing with d.
+func (d DeadLetter) Clone() DeadLetter {
+	d.Record = d.Record.Clone()
+	return d
+}
+
+// Again returns the record of a letter as Log.Replay appends it.
+func (d DeadLetter) Again(now time.Time) Record {
+	r := d.Record.Clone()
+	r.Offset, r.Time, r.Due, r.Expires = 0, now, time.Time{}, time.Time{}
+	r.For = d.Subscription
+	r.Replays++
+	return r
 }

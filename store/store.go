@@ -28,8 +28,9 @@ type Log interface {
 	// that is earlier than that of the record before becomes equal to it. For,
 	// Replays and Offset must be zero.
 	//
-	// A record with an ID that one of the last Settings.Dedupe records has is
-	// not stored again; it gets the Offset of that one.
+	// A record with an ID that one of the last Settings.Dedupe records has, be it
+	// retained or not, is not stored again; it gets the Offset of that one and
+	// keeps its Time. Release does so too; records of Replay come again and count as none.
 	Append(ctx context.Context, records []Record) error
 
 	// Read returns the records from an offset on: at least one if there is one,
@@ -65,7 +66,7 @@ type Log interface {
 	// Replay removes dead letters and appends their records anew for the
 	// subscriptions that failed: with For, a grown Replays and new Offsets, in the
 	// order of numbers, without Due and Expires. It returns the offset of the first. If one
-	// of the numbers doesn't exist, or is given twice, it's [ErrNotFound] and nothing changes.
+	// of the numbers doesn't exist it's [ErrNotFound] and nothing changes.
 	Replay(ctx context.Context, now time.Time, numbers ...uint64) (first uint64, err error)
 
 	// Purge removes dead letters; those that don't exist are no error.

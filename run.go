@@ -138,7 +138,10 @@ func (w *worker) await() bool {
 	c := w.core
 	for yields := 0; ; {
 		cancelled := w.ctx.Err() != nil
-		w.now = clock() // not under the mutex: it's the dearest thing here
+		w.now = 0
+		if c.cfg.concurrency > 1 {
+			w.now = clock() // not under the mutex that others want: it's the dearest thing here
+		}
 		c.mu.Lock()
 		c.sleepers.take(&w.sleeper)
 		w.settleOwed()
@@ -201,7 +204,7 @@ func (c *core) next(w *worker) (found bool, alarm int64) {
 	if p == nil {
 		return false, 0
 	}
-	w.cur = c.take(p, w.now)
+	w.cur = c.take(p, w.clock())
 	return true, 0
 }
 

@@ -165,7 +165,7 @@ func (s *Message[T]) fill(m *Meta, v *T) {
 func (s *Subscription[T]) begin(w *worker, level int) {
 	w.word = s.core.pickPlain(plainBusy) &^ plainAttention // so that with attention set no swap succeeds
 	s.lane.take(&s.core.plain, level)
-	s.lane.started.Store(w.now)
+	s.lane.started.Store(w.clock())
 	s.lane.base = s.core.plain.picks() - uint64(s.lane.walked.next)
 }
 

@@ -18,7 +18,7 @@ type worker struct {
 
 	cur     *item         // its handler is being called
 	owed    *item         // its handler has returned nil; await settles it, to lock once
-	now     int64         // clock as it last came to the mutex
+	now     int64         // clock as it came to the mutex; 0: not read
 	stopped bool          // of a Step: its handler returned policy.Stop
 	fatal   bool          // a panic goes on
 	batch   []*item       // the messages handed to RunBatch's handler, less those settled
@@ -96,6 +96,14 @@ func (c *valuesContext) Value(key any) any {
 		return v
 	}
 	return c.publisher.Value(key)
+}
+
+// clock is the time at which w came to the mutex, or has it.
+func (w *worker) clock() int64 {
+	if w.now == 0 {
+		w.now = clock()
+	}
+	return w.now
 }
 
 // broken returns the message whose handler ended without returning nil, as a

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+)
+
+// A row is one system on one workload, over all rounds.
+type row struct {
+	workload   workload
+	system     string
+	procs      int
+	wall, cpu  float64 // ratio to the raw channel: median of the rounds'
+	ns         float64 // a delivery, wall clock
+	allocs     float64 // a message published
+	bytes      float64
+	lost       int
+	reordered  int
+	deliveries int
+}
+
+// note says what is wrong with a row, or nothing.
+func (r row) note() string {
+	var notes []string
+	if r.lost > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d lost", r.lost, r.deliveries))
+	}
+	if r.reordered > 0 {
+		notes = append(notes, fmt.Sprintf("%.1f %% out of order", 100*float64(r.reordered)/float64(r.deliveries)))
+	}
+	return strings.Join(notes, ", ")
+}
+
+// results are everything measured.
+type results struct {
+	config   config
+	rows     []row
+	facts    []fact
+	prices   []price
+	families []family
+}
+
+func measureAll(c config, out io.Writer) *results {
+	r := &results{config: c}
+	for _, procs := range []int{1, 2} {
+		runtime.GOMAXPROCS(procs)
+		fmt.Fprintf(out, "\nGOMAXPROCS=%d\n%s\n", procs, rowHeader)
+		for i, w := range workloads {
+			if !c.run.MatchString(w.name) {
+				continue
+			}
+			for _, row := range compare(c, workloads[i], procs) {
+				r.rows = append(r.rows, row)
+				fmt.Fprintln(out, row)
+			}
+		}
+		for _, f := range facts {
+			if c.run.MatchString(f.name) {
+				f.procs = procs
+				f.measure(&f, c)
+				r.facts = append(r.facts, f)
+				fmt.Fprintln(out, f)
+			}
+		}
+	}
+	runtime.GOMAXPROCS(1)
+	fmt.Fprintf(out, "\nWhat features cost, GOMAXPROCS=1\n")
+	for _, p := range prices {
+		if c.run.MatchString("price " + p.name) {
+			p.measure(c)
+			r.prices = append(r.prices, p)
+			fmt.Fprintln(out, p)
+		}
+	}
+	fmt.Fprintf(out, "\nGrowth, GOMAXPROCS=1\n")
+	for _, f := range families {
+		if c.run.MatchString("growth " + f.name) {
+			f.measure(c)
+			r.families = append(r.families, f)
+			fmt.Fprintln(out, f)
+		}
+	}
+	return r
+}
+
+// compare runs one workload on every system, in rounds.
+func compare(c config, w workload, procs int) []row {
+	raw := system{name: "raw channel", start: rawChannels}
+	systems := []system{raw, {name: "map of channels", start: handWritten}, {name: "herald", start: heraldBus}}
+	if w.peers && c.peers {
+		systems = append(systems, peers...)
+	}
+	n := calibrate(raw, w, c.slice)
+	slices := make([][]slice, len(systems))
+	for round := range c.rounds {
+		for i := range systems {
+			i = (i + round) % len(systems) // nobody is always first
+			s := systems[i]
+			slices[i] = append(slices[i], s.run(w, max(n/max(1, s.slow), 100)))
+		}
+	}
+	var rows []row
+	for i, s := range systems {
+		rows = append(rows, summarize(row{workload: w, system: s.name, procs: procs}, slices[i], slices[0]))
+	}
+	return rows
+}
+
+// summarize fills in a row from its slices and those of the base line.
+func summarize(r row, own, base []slice) row {
+	var wall, cpu, ns, allocs, bytes []float64
+	for i, s := range own {
+		wall = append(wall, s.perMessage()/base[i].perMessage())
+		cpu = append(cpu, s.cpuPerMessage()/base[i].cpuPerMessage())
+		ns = append(ns, s.perMessage())
+		published := float64(s.messages) / float64(r.workload.subscriptions)
+		allocs = append(allocs, float64(s.allocs)/published)
+		bytes = append(bytes, float64(s.bytes)/published)
+		r.lost += s.lost
+		r.reordered += s.reordered
+		r.deliveries += s.messages
+	}
+	r.wall, r.cpu, r.ns = median(wall), median(cpu), median(ns)
+	r.allocs, r.bytes = median(allocs), median(bytes)
+	return r
+}
+
+const rowHeader = "workload              system                      wall    cpu   ns/delivery  allocs/msg  B/msg   must   aim"
+
+func (r row) String() string {
+	goal := "             "
+	if r.system == "herald" {
+		goal = fmt.Sprintf("%6s%6s %s", target(r.workload.must[r.procs-1]), target(r.workload.aim[r.procs-1]), r.verdict())
+	}
+	return fmt.Sprintf("%-22s%-26s%6.2f %6.2f %13.1f %11.2f %6.0f %s %s",
+		r.workload.name, r.system, r.wall, r.cpu, r.ns, r.allocs, r.bytes, goal, r.note())
+}
+
+// verdict says which target was reached.
+func (r row) verdict() string {
+	must, aim := r.workload.must[r.procs-1], r.workload.aim[r.procs-1]
+	switch {
+	case must == 0 && aim == 0:
+		return ""
+	case r.wall <= aim:
+		return "aim"
+	case must == 0:
+		return "aim missed"
+	case r.wall <= must:
+		return "must"
+	}
+	return "MISSED"
+}
+
+func target(x float64) string {
+	if x == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", x)
+}

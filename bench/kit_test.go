@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Every system sees every message of every workload that it's compared on;
+// those that promise order keep it.
+func TestSystems(t *testing.T) {
+	unordered := map[string]bool{"watermill gochannel": true, "gocloud mempubsub": true}
+	systems := append([]system{{name: "raw channel", start: rawChannels}, {name: "map of channels", start: handWritten}, {name: "herald", start: heraldBus}}, peers...)
+	for _, s := range systems {
+		for _, w := range workloads {
+			if s.slow > 0 && !w.peers {
+				continue
+			}
+			t.Run(s.name+"/"+w.name, func(t *testing.T) {
+				n := 64
+				r := s.run(w, n)
+				if want := n * w.publishers * w.subscriptions; r.messages != want || r.lost != 0 {
+					t.Errorf("%d of %d deliveries, %d lost", r.messages, want, r.lost)
+				}
+				if r.reordered != 0 && !unordered[s.name] {
+					t.Errorf("%d deliveries out of order", r.reordered)
+				}
+			})
+		}
+	}
+}
+
+// A checker notices what is lost, doubled and out of order.
+func TestChecker(t *testing.T) {
+	broken := func(publish func(seen *checker)) slice {
+		s := system{start: func(_ workload, checks []checker) bus {
+			return bus{publish: func(int, int) { publish(&checks[0]) }, finish: func() {}}
+		}}
+		return s.run(workload{publishers: 1, subscriptions: 1}, 3)
+	}
+	see := func(c *checker, numbers ...int) {
+		for _, i := range numbers {
+			p := tagged(0, i)
+			c.see(&p)
+		}
+	}
+	for _, test := range []struct {
+		name            string
+		seen            []int
+		lost, reordered int
+	}{
+		{"all well", []int{0, 1, 2}, 0, 0},
+		{"one lost", []int{0, 2}, 1, 0},
+		{"one twice", []int{0, 1, 1, 2}, 1, 1},
+		{"two swapped", []int{1, 0, 2}, 0, 1},
+	} {
+		r := broken(func(c *checker) { see(c, test.seen...) })
+		if r.lost != test.lost || r.reordered != test.reordered {
+			t.Errorf("%s: %d lost and %d out of order, want %d and %d", test.name, r.lost, r.reordered, test.lost, test.reordered)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, test := range []struct {
+		xs   []float64
+		want float64
+	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 5}, 5}, {[]float64{4, 1, 2, 9}, 3}} {
+		if got := median(test.xs); got != test.want {
+			t.Errorf("median of %v is %v, want %v", test.xs, got, test.want)
+		}
+	}
+}
+
+// A ratio is that of slices of one round, so a round in which the machine was
+// slow counts like any other.
+func TestSummarizeByRound(t *testing.T) {
+	of := func(ns ...int) (ss []slice) {
+		for _, n := range ns {
+			ss = append(ss, slice{messages: 1, wall: time.Duration(n), cpu: time.Duration(n)})
+		}
+		return ss
+	}
+	r := summarize(row{workload: workload{subscriptions: 1}}, of(20, 200, 2000), of(10, 100, 1000))
+	if r.wall != 2 || r.cpu != 2 || r.ns != 200 {
+		t.Errorf("ratio %v, %v, and %v ns; want 2, 2, 200", r.wall, r.cpu, r.ns)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	w := workload{must: [2]float64{1, 0}, aim: [2]float64{.5, .8}}
+	for _, test := range []struct {
+		procs int
+		wall  float64
+		want  string
+	}{{1, .5, "aim"}, {1, 1, "must"}, {1, 1.01, "MISSED"}, {2, .8, "aim"}, {2, .9, "aim missed"}} {
+		if got := (row{workload: w, procs: test.procs, wall: test.wall}).verdict(); got != test.want {
+			t.Errorf("%v at %d: %q, want %q", test.wall, test.procs, got, test.want)
+		}
+	}
+}
+
+func TestScale(t *testing.T) {
+	s := scale{lo: 1, hi: 100, a: 0, b: 200}
+	for v, want := range map[float64]float64{1: 0, 10: 100, 100: 200, .1: 0, 1e6: 200} {
+		if got := s.at(v); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v is at %v, want %v", v, got, want)
+		}
+	}
+	if got := len((scale{lo: 1, hi: 100}).ticks()); got != 7 { // 1 2 5 10 20 50 100
+		t.Errorf("%d ticks", got)
+	}
+}
+
+// The plots are well-formed XML, whatever the names.
+func TestPlotsAreXML(t *testing.T) {
+	rows := []row{{workload: workload{name: "a < b & c"}, system: "herald", procs: 1, wall: .8}}
+	curves := []family{{name: "<keys>", sizes: []int{1, 10}, values: []float64{20, 200}}}
+	for name, svg := range map[string]string{"ratio": ratioPlot(rows, 1), "growth": growthPlot(curves)} {
+		d := xml.NewDecoder(strings.NewReader(svg))
+		for {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%s: %v\n%s", name, err, svg)
+			}
+		}
+	}
+}

@@ -171,6 +171,7 @@ func repoText(t *testing.T, name string) string {
 func repoCommand(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Env = append(os.Environ(), "GOWORK=off") // this module alone, as its users get it
 	var diag bytes.Buffer
 	cmd.Stderr = &diag
 	out, err := cmd.Output()

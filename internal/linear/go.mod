@@ -1,0 +1,12 @@
+module github.com/heraldbus/herald/internal/linear
+
+go 1.26.0
+
+require (
+	github.com/anishathalye/porcupine v1.3.1
+	github.com/heraldbus/herald v0.0.0
+)
+
+require golang.org/x/sync v0.25.0 // indirect
+
+replace github.com/heraldbus/herald => ../../

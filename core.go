@@ -112,12 +112,13 @@ func (c *core) init(topic, name string, cfg subConfig, hasStore bool, log *slog.
 	c.plain.on, c.plain.limit = c.allowsPlain(), cfg.capacity
 }
 
-// isCalm reports whether there is nothing that an accepted plain message could
-// change for anybody: its consumer is awake and walks the plain lane, and
-// nobody waits for anything.
+// isCalm reports whether a plain message may be accepted by nothing but an
+// append, where the queue has room: no consumer sleeps that it would wake, and
+// the side lane has nothing, so that room and order are the plain lane's
+// business alone. Nobody else cares. Who waits for room waits because there's
+// none; who waits for quiet waits on.
 func (c *core) isCalm() bool {
-	return c.plain.on && c.sleepers.first == nil && c.waiting.first == nil && c.lane.Empty() && c.quiet == nil &&
-		!c.closed && !c.paused && !c.consumer.ending
+	return c.plain.on && !c.closed && c.sleepers.first == nil && c.lane.Empty()
 }
 
 // crowded reports whether the overflow policy has to act on an offer: the

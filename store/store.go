@@ -128,8 +128,8 @@ type Retention struct {
 
 // Capabilities are what a store can do.
 type Capabilities struct {
-	Durable   bool          // see the package comment
-	MayLose   time.Duration // how far back acknowledged changes may be lost with the power; 0: none
+	Durable   bool // see the package comment
+	MayLose   int  // acknowledged records, at most, that a crash may take with it; 0: none
 	Retention bool
 	Dedupe    bool
 	Dead      bool // Commit.Dead, Dead, Replay, Purge

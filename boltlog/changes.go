@@ -1,0 +1,51 @@
+package boltlog
+
+import "go.etcd.io/bbolt"
+
+// changes is one write transaction: what a batch of ops does. Only the leader
+// has it.
+type changes struct {
+	tx    *bbolt.Tx
+	edits []*edit
+}
+
+// edit returns what is changed of a topic. It's the same for all ops of the
+// batch, so that each sees what those before it did.
+func (c *changes) edit(l *Log) (*edit, error) {
+	for _, e := range c.edits {
+		if e.log == l {
+			return e, nil
+		}
+	}
+	e, err := newEdit(c.tx, l)
+	if err != nil {
+		return nil, err
+	}
+	c.edits = append(c.edits, e)
+	return e, nil
+}
+
+func (c *changes) empty() bool { return len(c.edits) == 0 }
+
+// finish writes what is written once per transaction.
+func (c *changes) finish() error {
+	for _, e := range c.edits {
+		if err := e.finish(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publish lets readers see what is on disk now.
+func (c *changes) publish() {
+	for _, e := range c.edits {
+		e.publish()
+	}
+}
+
+// rollback takes all back. bbolt may have done so already, or may panic
+// because the file is damaged; then there's nothing left to do either.
+func (c *changes) rollback() {
+	_ = guard(func() error { return c.tx.Rollback() })
+}

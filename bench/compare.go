@@ -25,10 +25,13 @@ type row struct {
 func (r row) note() string {
 	var notes []string
 	if r.lost > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d lost", r.lost, r.deliveries))
+		notes = append(notes, fmt.Sprintf("%d of %d lost or doubled", r.lost, r.deliveries))
 	}
-	if r.reordered > 0 {
-		notes = append(notes, fmt.Sprintf("%.1f %% out of order", 100*float64(r.reordered)/float64(r.deliveries)))
+	switch share := 100 * float64(r.reordered) / float64(r.deliveries); {
+	case share >= .1:
+		notes = append(notes, fmt.Sprintf("%.1f %% out of order", share))
+	case r.reordered > 0:
+		notes = append(notes, fmt.Sprintf("%d of %d out of order", r.reordered, r.deliveries))
 	}
 	return strings.Join(notes, ", ")
 }

@@ -14,7 +14,7 @@ type slice struct {
 	wall, cpu     time.Duration
 	allocs, bytes uint64
 	lost          int // deliveries missing, or too many
-	reordered     int // deliveries that came before an earlier one of their publisher
+	reordered     int // deliveries that came after a later one of their publisher, or key
 }
 
 func (s slice) perMessage() float64    { return float64(s.wall) / float64(s.messages) }
@@ -29,37 +29,13 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// A checker counts what one subscription sees. It's no function, so that a
-// payload needn't be allocated to be seen.
-type checker struct {
-	next      [4]uint64 // by publisher
-	seen      int
-	reordered int
-	shared    bool       // by several workers, whose order says nothing
-	mu        sync.Mutex // protects seen if shared
-	_         [64]byte
-}
-
-func (c *checker) see(p *payload) {
-	if c.shared {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.seen++
-		return
-	}
-	c.seen++
-	if p[1] < c.next[p[0]] {
-		c.reordered++
-		return
-	}
-	c.next[p[0]] = p[1] + 1
-}
-
 // run measures one slice: n messages by each of w's publishers.
 func (s system) run(w workload, n int) slice {
 	checks := make([]checker, w.subscriptions)
 	for i := range checks {
-		checks[i].shared = w.workers > 1
+		if w.workers > 1 {
+			checks[i].shared = newShared(w.keys)
+		}
 	}
 	b := s.start(w, checks)
 	runtime.GC()
@@ -76,10 +52,10 @@ func (s system) run(w workload, n int) slice {
 	runtime.ReadMemStats(&after)
 	r.allocs, r.bytes = after.Mallocs-before.Mallocs, after.TotalAlloc-before.TotalAlloc
 	for i := range checks {
-		c := &checks[i]
+		seen, reordered := checks[i].result()
 		r.messages += n * w.publishers
-		r.lost += max(n*w.publishers-c.seen, c.seen-n*w.publishers)
-		r.reordered += c.reordered
+		r.lost += max(n*w.publishers-seen, seen-n*w.publishers)
+		r.reordered += reordered
 	}
 	return r
 }

@@ -141,25 +141,6 @@ func (r row) String() string {
 		r.workload.name, r.system, r.wall, r.cpu, r.ns, r.allocs, r.bytes, goal, r.note())
 }
 
-// verdict says which target was reached.
 func (r row) verdict() string {
-	must, aim := r.workload.must[r.procs-1], r.workload.aim[r.procs-1]
-	switch {
-	case must == 0 && aim == 0:
-		return ""
-	case r.wall <= aim:
-		return "aim"
-	case must == 0:
-		return "aim missed"
-	case r.wall <= must:
-		return "must"
-	}
-	return "MISSED"
-}
-
-func target(x float64) string {
-	if x == 0 {
-		return "–"
-	}
-	return fmt.Sprintf("%.2f", x)
+	return verdict(r.wall, r.workload.must[r.procs-1], r.workload.aim[r.procs-1])
 }

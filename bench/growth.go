@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/heraldbus/herald"
-	"github.com/heraldbus/herald/policy"
 )
 
 // A family is a curve: what a delivery costs against one size.
@@ -17,30 +15,36 @@ type family struct {
 	name  string
 	sizes []int
 	cost  func(c config, size int) float64 // ns a delivery
+	raw   func(c config, size int) float64 // the same of channels; nil: they have no such thing
 
-	values []float64 // by size
+	values, rawValues []float64 // by size
 }
 
 var families = []family{
-	{name: "subscriptions", sizes: []int{1, 10, 100, 1000, 10_000}, cost: bySubscriptions},
-	{name: "topics", sizes: []int{1, 10, 100, 1000, 10_000, 100_000}, cost: func(c config, n int) float64 { return hotTopic(n).time(c.slice) }},
-	{name: "capacity", sizes: []int{1, 10, 100, 1000, 10_000, 100_000, 1_000_000}, cost: byCapacity},
-	{name: "payload bytes", sizes: []int{8, 64, 512, 4096}, cost: byPayload},
+	{name: "subscriptions", sizes: []int{1, 10, 100, 1000, 10_000}, cost: bySubscriptions, raw: channelsBySubscriptions},
+	{name: "topics", sizes: []int{1, 10, 100, 1000, 10_000, 100_000}, cost: byTopics},
+	{name: "capacity", sizes: []int{1, 10, 100, 1000, 10_000, 100_000, 1_000_000}, cost: byCapacity, raw: channelsByCapacity},
+	{name: "payload bytes", sizes: []int{8, 64, 512, 4096}, cost: byPayload, raw: channelsByPayload},
 	{name: "priorities", sizes: []int{1, 2, 3, 4}, cost: byPriorities},
 	{name: "keys", sizes: []int{1, 10, 100, 1000, 10_000, 100_000, 1_000_000}, cost: byKeys},
 	{name: "delayed messages", sizes: []int{1, 10, 100, 1000, 10_000, 100_000}, cost: byDelayed},
 }
 
 func (f *family) measure(c config) {
-	f.values = make([]float64, len(f.sizes))
-	costs := make([][]float64, len(f.sizes))
-	for range max(1, c.rounds/3) {
+	own, raw := make([][]float64, len(f.sizes)), make([][]float64, len(f.sizes))
+	for range (c.rounds + 1) / 2 { // a curve has neighbours to be compared with
 		for i, n := range f.sizes {
-			costs[i] = append(costs[i], f.cost(c, n))
+			own[i] = append(own[i], f.cost(c, n))
+			if f.raw != nil {
+				raw[i] = append(raw[i], f.raw(c, n))
+			}
 		}
 	}
-	for i := range costs {
-		f.values[i] = median(costs[i])
+	for i := range f.sizes {
+		f.values = append(f.values, median(own[i]))
+		if f.raw != nil {
+			f.rawValues = append(f.rawValues, median(raw[i]))
+		}
 	}
 }
 
@@ -48,24 +52,79 @@ func (f family) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-18s", f.name)
 	for i, n := range f.sizes {
-		fmt.Fprintf(&b, "  %d: %.1f ns", n, f.values[i])
+		fmt.Fprintf(&b, "  %d: %.0f ns", n, f.values[i])
+		if f.raw != nil {
+			fmt.Fprintf(&b, " (%.0f)", f.rawValues[i])
+		}
 	}
 	return b.String()
-}
-
-// timed returns the time of f, an nth of it in ns.
-func timed(n int, f func()) float64 {
-	begun := time.Now()
-	f()
-	return float64(time.Since(begun)) / float64(n)
 }
 
 // count is about how many messages of 100 ns fit into a slice.
 func (c config) count() int { return max(1000, int(c.slice/(100*time.Nanosecond))) }
 
+// each is how many messages that leaves to each of n subscriptions.
+func (c config) each(n int) int { return max(20, c.count()/n) }
+
+// untimedTopic is what most families publish to.
+func untimedTopic[T any]() *herald.Topic[T] {
+	return must(herald.NewTopic[T]("bench", herald.WithoutTime()))
+}
+
+// bySubscriptions lets all of them work once before, so that what is measured
+// isn't the growing of stacks and queues.
 func bySubscriptions(c config, n int) float64 {
-	w := workload{publishers: 1, subscriptions: n}
-	return system{start: heraldBus}.run(w, max(20, c.count()/n)).perMessage()
+	s := newStage(untimedTopic[payload](), n)
+	s.publish(c.each(n))
+	s.settle()
+	return s.lastCost(c.each(n))
+}
+
+func channelsBySubscriptions(c config, n int) float64 {
+	s := newChannels[payload](n, capacity)
+	s.publish(c.each(n))
+	s.settle()
+	return s.lastCost(c.each(n))
+}
+
+func byCapacity(c config, n int) float64 {
+	return newStage(untimedTopic[payload](), 1, herald.WithCapacity(n)).lastCost(c.tight(n))
+}
+
+func channelsByCapacity(c config, n int) float64 {
+	return newChannels[payload](1, n).lastCost(c.tight(n))
+}
+
+// tight is fewer messages where nearly every one waits for room.
+func (c config) tight(capacity int) int {
+	if capacity < 100 {
+		return c.count() / 20
+	}
+	return c.count()
+}
+
+func byPayload(c config, n int) float64 {
+	switch n {
+	case 8:
+		return newStage(untimedTopic[[8]byte](), 1).lastCost(c.count() / 2)
+	case 64:
+		return newStage(untimedTopic[[64]byte](), 1).lastCost(c.count() / 2)
+	case 512:
+		return newStage(untimedTopic[[512]byte](), 1).lastCost(c.count() / 2)
+	}
+	return newStage(untimedTopic[[4096]byte](), 1).lastCost(c.count() / 2)
+}
+
+func channelsByPayload(c config, n int) float64 {
+	switch n {
+	case 8:
+		return newChannels[[8]byte](1, capacity).lastCost(c.count() / 2)
+	case 64:
+		return newChannels[[64]byte](1, capacity).lastCost(c.count() / 2)
+	case 512:
+		return newChannels[[512]byte](1, capacity).lastCost(c.count() / 2)
+	}
+	return newChannels[[4096]byte](1, capacity).lastCost(c.count() / 2)
 }
 
 func byPriorities(c config, n int) float64 {
@@ -73,63 +132,25 @@ func byPriorities(c config, n int) float64 {
 	return system{start: heraldBus}.run(w, c.count()).perMessage()
 }
 
-func byCapacity(c config, n int) float64 {
-	count := c.count()
-	if n < 100 {
-		count /= 20 // every message, or nearly, waits for room
-	}
-	return one[payload](count, []herald.SubOption{herald.WithCapacity(n)}, func(t *herald.Topic[payload], i int) error {
-		return t.Publish(context.Background(), tagged(0, i))
-	})
-}
-
+// byKeys has capacity for a message of each key, or nearly.
 func byKeys(c config, n int) float64 {
 	keys := make([]string, n)
 	for i := range keys {
 		keys[i] = "key-" + strconv.Itoa(i)
 	}
-	opts := []herald.SubOption{herald.WithConcurrency(2), herald.WithCapacity(max(capacity, min(n, 100_000)))}
-	return one[payload](max(c.count(), n), opts, func(t *herald.Topic[payload], i int) error {
-		return t.Publish(context.Background(), tagged(0, i), herald.WithKey(keys[i%n]))
-	})
-}
-
-func byPayload(c config, n int) float64 {
-	switch n {
-	case 8:
-		return ofSize[[8]byte](c)
-	case 64:
-		return ofSize[[64]byte](c)
-	case 512:
-		return ofSize[[512]byte](c)
-	}
-	return ofSize[[4096]byte](c)
-}
-
-func ofSize[T any](c config) float64 {
-	var v T
-	return one[T](c.count()/2, nil, func(t *herald.Topic[T], _ int) error { return t.Publish(context.Background(), v) })
-}
-
-// one is the cost of a message, published one by one to one subscription.
-func one[T any](n int, opts []herald.SubOption, publish func(t *herald.Topic[T], i int) error) float64 {
-	topic := must(herald.NewTopic[T]("bench", herald.WithoutTime()))
-	sub := must(topic.Subscribe("s", append([]herald.SubOption{herald.WithOverflow(policy.Block(0))}, opts...)...))
-	var done sync.WaitGroup
-	done.Go(func() {
-		check(sub.Run(context.Background(), func(context.Context, herald.Message[T]) error { return nil }))
-	})
-	return timed(n, func() {
-		for i := range n {
-			check(publish(topic, i))
+	count, ctx := max(c.count(), n), context.Background()
+	s := newStage(untimedTopic[payload](), 1, herald.WithConcurrency(2), herald.WithCapacity(max(capacity, min(n, 100_000))))
+	defer s.close()
+	return timed(count, func() {
+		for i := range count {
+			check(s.topic.Publish(ctx, tagged(0, i), herald.WithKey(keys[i%n])))
 		}
-		check(topic.Close())
-		done.Wait()
+		s.settle()
 	})
 }
 
-// byDelayed is what a delayed message costs, accepted and handled, where so
-// many wait.
+// byDelayed is what a delayed message costs, accepted and handled by Step,
+// where so many wait.
 func byDelayed(c config, n int) float64 {
 	topic := must(herald.NewTopic[payload]("bench"))
 	sub := must(topic.Subscribe("s", herald.WithCapacity(n+1)))

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"sync"
 
 	"github.com/heraldbus/herald"
 	"github.com/heraldbus/herald/middleware"
@@ -19,6 +17,7 @@ type price struct {
 	sub     []herald.SubOption
 	publish []herald.PublishOption
 	keyed   bool
+	batch   int // 0: one by one
 
 	off, on, ratio float64 // ns, ns, and the median of the rounds' on/off
 }
@@ -29,6 +28,7 @@ func (p price) String() string {
 
 func pass(next herald.Next) herald.Next { return next }
 
+// untimed is what all but the time is measured with.
 var untimed = []herald.TopicOption{herald.WithoutTime()}
 
 var prices = []price{
@@ -41,6 +41,7 @@ var prices = []price{
 	{name: "middleware", topic: untimed, sub: []herald.SubOption{herald.WithMiddleware(pass)}},
 	{name: "dedupe of 1,024", topic: untimed, sub: []herald.SubOption{herald.WithMiddleware(middleware.Dedupe(1024))}},
 	{name: "DropOldest", topic: untimed, sub: []herald.SubOption{herald.WithOverflow(policy.Block(1 << 40).Else(policy.DropOldest()))}},
+	{name: "batches of 16", topic: untimed, batch: 16},
 	{name: "one key of 1,000", topic: untimed, keyed: true},
 	{name: "1,000 keys, latest value", topic: untimed, keyed: true, sub: []herald.SubOption{herald.WithLatest()}},
 }
@@ -50,8 +51,8 @@ func (p *price) measure(c config) {
 	n := 20_000
 	n = max(n, int(float64(n)*float64(c.slice)/(float64(n)*plain.run(n))))
 	var off, on, ratio []float64
-	for range c.rounds {
-		a, b := plain.run(n), p.run(n)
+	for round := range c.rounds {
+		a, b := inTurn(round, func() float64 { return plain.run(n) }, func() float64 { return p.run(n) })
 		off, on, ratio = append(off, a), append(on, b), append(ratio, b/a)
 	}
 	p.off, p.on, p.ratio = median(off), median(on), median(ratio)
@@ -59,32 +60,29 @@ func (p *price) measure(c config) {
 
 // run returns ns a message.
 func (p *price) run(n int) float64 {
-	topic := must(herald.NewTopic[payload]("bench", p.topic...))
-	opts := append([]herald.SubOption{herald.WithCapacity(capacity), herald.WithOverflow(policy.Block(0))}, p.sub...)
-	sub := must(topic.Subscribe("s", opts...))
-	ctx := context.Background()
-	var done sync.WaitGroup
-	done.Go(func() {
-		check(sub.Run(ctx, func(context.Context, herald.Message[payload]) error { return nil }))
+	s := newStage(must(herald.NewTopic[payload]("bench", p.topic...)), 1, p.sub...)
+	defer s.close()
+	publish := p.publisher(s.topic)
+	return timed(n, func() {
+		publish(n)
+		s.settle()
 	})
-	var keys []string
-	if p.keyed {
-		for i := range 1000 {
-			keys = append(keys, "key-"+strconv.Itoa(i))
+}
+
+// publisher is the loop that the feature asks for.
+func (p *price) publisher(topic *herald.Topic[payload]) func(n int) {
+	switch {
+	case p.keyed:
+		return func(n int) { publisher(topic, workload{keys: 1000})(0, n) }
+	case p.batch > 0:
+		return func(n int) { publisher(topic, workload{batch: p.batch})(0, n) }
+	case p.publish == nil:
+		return func(n int) { publisher(topic, workload{})(0, n) }
+	}
+	return func(n int) {
+		ctx := context.Background()
+		for i := range n {
+			check(topic.Publish(ctx, tagged(0, i), p.publish...))
 		}
 	}
-	return timed(n, func() {
-		for i := range n {
-			switch {
-			case keys != nil:
-				check(topic.Publish(ctx, tagged(0, i), herald.WithKey(keys[i%len(keys)])))
-			case p.publish == nil:
-				check(topic.Publish(ctx, tagged(0, i)))
-			default:
-				check(topic.Publish(ctx, tagged(0, i), p.publish...))
-			}
-		}
-		check(topic.Close())
-		done.Wait()
-	})
 }

@@ -77,10 +77,10 @@ func (r *results) section(b *strings.Builder, procs int) {
 		fmt.Fprintf(b, "| %s | %s | %.2f | %.2f | %.1f | %.2f | %.0f | %s | %s | %s |\n",
 			w.workload.name, w.system, w.wall, w.cpu, w.ns, w.allocs, w.bytes, must, aim, verdict)
 	}
-	b.WriteString("\n| | measured | must | aim | |\n|---|---|---|---|---|\n")
+	b.WriteString("\n| | measured | must | aim | reached | |\n|---|---|---|---|---|---|\n")
 	for _, f := range r.facts {
 		if f.procs == procs {
-			fmt.Fprintf(b, "| %s | %.2f %s | %s | %s | %s |\n", f.name, f.value, f.unit, target(f.must), target(f.aim), f.note)
+			fmt.Fprintf(b, "| %s | %.2f %s | %s | %s | %s | %s |\n", f.name, f.value, f.unit, target(f.must), target(f.aim), f.verdict(), f.note)
 		}
 	}
 }

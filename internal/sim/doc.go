@@ -18,6 +18,8 @@
 // select that finds several cases ready chooses. Between two yield points one
 // thread runs alone; whom it wakes runs up to a yield point of its own. So a
 // critical section is one step, and data races are the race detector's business.
+// In a deep scenario atomic operations are yield points inside locks too, for
+// what goes on beside a critical section without its lock.
 //
 // Everything happens in a testing/synctest bubble: synctest.Wait says when all
 // have come to a stop, and time passes only where a scenario has ticks left.

@@ -3,13 +3,14 @@ package sim
 import "sync"
 
 // A Mutex stands in for sync.Mutex. In a run its Lock is a yield point, and a
-// thread that has a lock is not stopped before it has none.
+// thread that has a lock is not stopped before it has none, unless the run is
+// deep: then one that wants the lock can't go on meanwhile.
 type Mutex struct{ mu sync.Mutex }
 
 // Lock locks m.
 func (m *Mutex) Lock() {
 	if r := active.Load(); r != nil {
-		r.lock(caller())
+		r.lock(m, caller())
 	}
 	m.mu.Lock()
 }
@@ -22,7 +23,7 @@ func (m *Mutex) TryLock() bool {
 	}
 	ok := m.mu.TryLock()
 	if r != nil && ok {
-		r.took()
+		r.took(m)
 	}
 	return ok
 }
@@ -30,7 +31,7 @@ func (m *Mutex) TryLock() bool {
 // Unlock unlocks m.
 func (m *Mutex) Unlock() {
 	if r := active.Load(); r != nil {
-		r.gave()
+		r.gave(m)
 	}
 	m.mu.Unlock()
 }

@@ -38,6 +38,7 @@ type Report struct {
 	Scenario  string
 	Mode      string
 	Bound     int
+	Deep      bool
 	Schedules int
 	Steps     int
 	Exhausted bool
@@ -50,9 +51,9 @@ type Report struct {
 func (r Report) String() string {
 	bound := ""
 	if r.Mode == "exhaust" {
-		bound = " preemptions=all"
+		bound = fmt.Sprintf(" deep=%t preemptions=all", r.Deep)
 		if r.Bound >= 0 {
-			bound = fmt.Sprintf(" preemptions=%d", r.Bound)
+			bound = fmt.Sprintf(" deep=%t preemptions=%d", r.Deep, r.Bound)
 		}
 	}
 	failed := 0
@@ -83,7 +84,7 @@ func joined(list []int) string {
 // Exhaust tries all schedules within the scenario's bound, but no more than
 // limit, and stops at the first fault.
 func Exhaust(t *testing.T, s Scenario, limit int) Report {
-	r := Report{Scenario: s.Name, Mode: "exhaust", Bound: s.Bound}
+	r := Report{Scenario: s.Name, Mode: "exhaust", Bound: s.Bound, Deep: s.Deep}
 	st := &search{bound: s.Bound}
 	for more := true; more && r.Schedules < limit; {
 		if r.add(once(t, s, st)); r.Failed != nil {

@@ -17,6 +17,7 @@ type thread struct {
 	resume    chan struct{}
 	parked    bool    // at point
 	point     uintptr // of its latest yield; 0: it hasn't begun
+	wants     *Mutex  // in a deep run: the lock that it's about to take
 	done      bool
 }
 
@@ -24,6 +25,7 @@ type thread struct {
 // time, and those that it wakes, each up to its next yield point.
 type run struct {
 	strategy strategy
+	deep     bool          // threads are stopped with locks too
 	ticks    int           // how often time may still pass while threads can go on
 	tick     time.Duration // by so much; 0: never, also where nothing else is left
 	waits    int           // how often it passed since a thread could go on
@@ -33,8 +35,8 @@ type run struct {
 	threads  []*thread
 	known    map[uint64]*thread // by goroutine
 	fresh    []*thread          // met since the scheduler last looked
-	holder   *thread            // that has locks
-	locks    int                // how many
+	owners   map[*Mutex]*thread // of the locks that are taken
+	holder   *thread            // that has them, unless the run is deep
 	crowd    bool               // the holder may have woken somebody
 	released bool               // the run is over: hooks stop nobody
 	steps    []Step
@@ -48,10 +50,13 @@ const maxSteps = 50_000
 const maxWaits = 3
 
 // yield stops the thread that calls it until the scheduler lets it go on,
-// unless it has a lock.
-func (r *run) yield(point uintptr) {
+// unless it has a lock and the run isn't deep.
+func (r *run) yield(point uintptr) { r.stop(point, nil) }
+
+// stop is yield, before it takes wants, unless that's nil.
+func (r *run) stop(point uintptr, wants *Mutex) {
 	r.mu.Lock()
-	if r.released || r.locks > 0 && !r.crowd {
+	if r.released || r.holder != nil && !r.crowd {
 		r.mu.Unlock()
 		return
 	}
@@ -60,6 +65,7 @@ func (r *run) yield(point uintptr) {
 		r.mu.Unlock()
 		return
 	}
+	t.wants = wants
 	r.park(t, point)
 }
 
@@ -67,35 +73,35 @@ func (r *run) yield(point uintptr) {
 func (r *run) waking(point uintptr) {
 	r.yield(point)
 	r.mu.Lock()
-	r.crowd = r.locks > 0
+	r.crowd = r.holder != nil
 	r.mu.Unlock()
 }
 
-// lock is yield before a Lock, which then doesn't wait: nobody is stopped
-// with a lock.
-func (r *run) lock(point uintptr) {
-	r.yield(point)
-	r.took()
+// lock is yield before a Lock, which then doesn't wait: a thread that wants a
+// lock that is taken can't go on.
+func (r *run) lock(m *Mutex, point uintptr) {
+	r.stop(point, m)
+	r.took(m)
 }
 
-func (r *run) took() {
+// took notes that the thread whose turn it is takes m.
+func (r *run) took(m *Mutex) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.released {
 		return
 	}
-	if r.locks++; r.locks == 1 {
+	r.owners[m] = r.current
+	if !r.deep {
 		r.holder = r.current
 	}
 }
 
-func (r *run) gave() {
+func (r *run) gave(m *Mutex) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.released {
-		return
-	}
-	if r.locks--; r.locks == 0 {
+	delete(r.owners, m)
+	if len(r.owners) == 0 {
 		r.holder, r.crowd = nil, false
 	}
 }
@@ -161,8 +167,8 @@ func (r *run) look() (able []*thread, over bool, err error) {
 	r.meet()
 	able = r.able()
 	switch {
-	case r.locks > 0:
-		return nil, true, fmt.Errorf("%s waits with a lock", r.holder.name)
+	case r.stuck() != nil:
+		return nil, true, fmt.Errorf("%s waits with a lock", r.stuck().name)
 	case len(able) == 0 && r.scenario == 0:
 		return nil, true, nil
 	case len(able) == 0 && (r.tick == 0 || r.waits == maxWaits):
@@ -187,15 +193,28 @@ func (r *run) meet() {
 // able returns who can go on: first who ran last, then the others by number.
 func (r *run) able() []*thread {
 	var able []*thread
-	if r.current != nil && r.current.parked {
+	if r.current != nil && r.isAble(r.current) {
 		able = append(able, r.current)
 	}
 	for _, t := range r.threads {
-		if t.parked && t != r.current {
+		if r.isAble(t) && t != r.current {
 			able = append(able, t)
 		}
 	}
 	return able
+}
+
+func (r *run) isAble(t *thread) bool { return t.parked && r.owners[t.wants] == nil }
+
+// stuck returns a thread that waits for something else than its turn while it
+// has a lock.
+func (r *run) stuck() *thread {
+	for _, t := range r.owners {
+		if !t.parked {
+			return t
+		}
+	}
+	return nil
 }
 
 // left returns the names of the scenario's threads that haven't ended.
@@ -232,7 +251,7 @@ func (r *run) step(able []*thread) {
 	t := able[i]
 	r.steps = append(r.steps, Step{Thread: t.name, point: t.point})
 	r.mu.Lock()
-	r.current, t.parked = t, false
+	r.current, t.parked, t.wants = t, false, nil
 	r.mu.Unlock()
 	t.resume <- struct{}{}
 }
@@ -272,9 +291,11 @@ func (r *run) among(point uintptr, isReady []bool) int {
 func (r *run) release() {
 	r.mu.Lock()
 	r.released = true
-	parked := r.able()
+	threads := r.threads
 	r.mu.Unlock()
-	for _, t := range parked {
-		t.resume <- struct{}{}
+	for _, t := range threads {
+		if t.parked {
+			t.resume <- struct{}{}
+		}
 	}
 }

@@ -13,6 +13,7 @@ type Scenario struct {
 	Name    string
 	Promise string        // the numbers of the promises that it shows
 	Bound   int           // how many preemptions Exhaust tries; Unbounded: any number
+	Deep    bool          // atomic operations are yield points also inside critical sections
 	Ticks   int           // how often time may pass while somebody could go on: a choice of the scheduler
 	Tick    time.Duration // by how much it passes then, and where nobody can; 0: it stands still, and that's a fault
 	Play    func(w *World)
@@ -74,7 +75,7 @@ func once(t *testing.T, s Scenario, st strategy) Outcome {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		r := &run{strategy: n, ticks: s.Ticks, tick: s.Tick, known: map[uint64]*thread{}}
+		r := &run{strategy: n, deep: s.Deep, owners: map[*Mutex]*thread{}, ticks: s.Ticks, tick: s.Tick, known: map[uint64]*thread{}}
 		w = &World{Context: ctx, run: r}
 		s.Play(w)
 		active.Store(r)

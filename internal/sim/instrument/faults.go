@@ -29,4 +29,9 @@ var Faults = []Fault{
 		Name: "loose-pick", Scenario: "discard-walk", // the walking worker takes the next message whatever has happened
 		Edits: []Edit{{"walk.go", "if !p.word.CompareAndSwap(word, more) {", "if p.word.Store(more); false {"}},
 	},
+	{
+		Name: "torn-discard", Scenario: "discard-walk-deep", // Discard reads the word and writes it in two steps
+		Edits: []Edit{{"walk.go", "if !c.plain.word.CompareAndSwap(w, w+n*plainPick|plainAttention) {",
+			"if c.plain.word.Store(w + n*plainPick | plainAttention); false {"}},
+	},
 }

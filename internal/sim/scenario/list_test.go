@@ -21,6 +21,13 @@ var small = []sim.Scenario{
 	discardWhileWalking,
 	urgentWhileWalking,
 	drainWhileRunning,
+	publishWhileParkingDeep,
+	discardWhileTaking,
+	waitWhileWalking,
+	queueUpWhileWalking,
+	lookWhileWalking,
+	urgentWhileWalkingDeep,
+	pauseWhileRetryingDeep,
 }
 
 // large are those of which schedules are drawn.

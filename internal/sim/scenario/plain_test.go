@@ -98,3 +98,90 @@ func (b *board) other(s *herald.Subscription[int]) {
 		b.w.Errorf("run: %v, handled %d of %+v", err, n, s.Stats())
 	}
 }
+
+// The same once more, with what happens inside critical sections: the walking
+// worker takes messages without the lock while others have it.
+
+var publishWhileParkingDeep = deep("publish-park-deep", publishWhileParking, 2)
+
+// discardWhileTaking: a message is discarded or handled, never both.
+var discardWhileTaking = sim.Scenario{
+	Name: "discard-walk-deep", Promise: "G4, G5, G32", Bound: 3, Deep: true,
+	Play: func(w *sim.World) {
+		b := newBoard(w)
+		for v := range 3 {
+			b.publish(w.Context, v)
+		}
+		w.Go("dispatcher", b.run)
+		w.Go("discarder", func() { b.sub.Discard(); b.close() })
+		w.Finally(func() { b.check(); b.ascending() })
+	},
+}
+
+// waitWhileWalking: a publisher waits for the room that the walking worker
+// makes without the lock.
+var waitWhileWalking = sim.Scenario{
+	Name: "room-walk-deep", Promise: "G4, G6, G9, G12", Bound: 2, Deep: true,
+	Play: func(w *sim.World) {
+		b := newBoard(w, herald.WithCapacity(2), herald.WithOverflow(policy.Block(0)))
+		b.publish(w.Context, 1)
+		b.publish(w.Context, 2)
+		w.Go("dispatcher", b.run)
+		w.Go("publisher", func() { b.publish(w.Context, 3); b.close() })
+		w.Finally(func() { b.check(); b.ascending() })
+	},
+}
+
+// queueUpWhileWalking: nobody overtakes who waits for room already, whatever
+// room the walking worker makes.
+var queueUpWhileWalking = sim.Scenario{
+	Name: "line-walk-deep", Promise: "G6, G9, G12", Bound: 1, Deep: true,
+	Play: func(w *sim.World) {
+		b := newBoard(w, herald.WithCapacity(1), herald.WithOverflow(policy.Block(0)))
+		b.publish(w.Context, 1)
+		waited := false
+		w.Go("dispatcher", func() { b.runUntil(2, 3) })
+		w.Go("ann", func() { b.publish(w.Context, 2) })
+		w.Go("bob", func() {
+			waited = b.look().Waiting == 1
+			b.publish(w.Context, 3)
+		})
+		w.Finally(func() {
+			b.check()
+			if waited {
+				b.inOrder(2, 3)
+			}
+		})
+	},
+}
+
+// lookWhileWalking: statistics are a cut also while the worker walks.
+var lookWhileWalking = sim.Scenario{
+	Name: "stats-walk-deep", Promise: "G4", Bound: 3, Deep: true,
+	Play: func(w *sim.World) {
+		b := newBoard(w)
+		b.publish(w.Context, 1)
+		b.publish(w.Context, 2)
+		w.Go("dispatcher", b.run)
+		w.Go("observer", func() {
+			for range 2 {
+				if s := b.look(); s.Delivered > uint64(len(b.handled)) || s.Accepted != 2 {
+					w.Errorf("handled %v, but %+v", b.handled, s)
+				}
+			}
+			b.close()
+		})
+		w.Finally(b.check)
+	},
+}
+
+var (
+	urgentWhileWalkingDeep = deep("urgent-walk-deep", urgentWhileWalking, 2)
+	pauseWhileRetryingDeep = deep("pause-retry-deep", pauseWhileRetrying, 1)
+)
+
+// deep is s with yield points inside critical sections.
+func deep(name string, s sim.Scenario, bound int) sim.Scenario {
+	s.Name, s.Deep, s.Bound = name, true, bound
+	return s
+}

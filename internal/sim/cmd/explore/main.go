@@ -12,7 +12,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -122,12 +121,12 @@ func find(f instrument.Fault) error {
 	first := out.String()
 	schedules, choices := found.FindStringSubmatch(first), replays.FindStringSubmatch(first)
 	if err == nil || schedules == nil || choices == nil {
-		return errors.New("not found:\n" + first)
+		return fmt.Errorf("not found: %v\n%s", err, first)
 	}
 	out.Reset()
 	err = runTests(&out, f.Edits, "-sim.scenario", f.Scenario, "-sim.choices", choices[1])
 	if err == nil || !repeats.Match(out.Bytes()) {
-		return errors.New("the replay did not fail:\n" + out.String())
+		return fmt.Errorf("the replay did not fail: %v\n%s", err, out.String())
 	}
 	fmt.Printf("proof: layer=schedules fault=%s scenario=%s schedules=%s found=true replayed=true\n", f.Name, f.Scenario, schedules[1])
 	return nil

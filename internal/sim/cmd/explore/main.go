@@ -42,7 +42,7 @@ func explore() error {
 	pass("scenario", ".*", "`pattern` of the scenarios to run")
 	pass("choices", "", "repeat the run with these `choices`")
 	pass("seed", "", "repeat the sampled run with this `seed`")
-	pass("samples", "2000", "`number` of schedules to draw of each large scenario")
+	pass("samples", "1000", "`number` of schedules to draw of each large scenario")
 	pass("exhaust", "1000000", "`number` of schedules at which exhausting a scenario gives up, which is a failure")
 	pass("deeper", "0", "`number` of preemptions tried beyond the bound of each small scenario")
 	fault := flag.String("fault", "", "plant the fault of this `name`")

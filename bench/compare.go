@@ -13,6 +13,7 @@ type row struct {
 	system     string
 	procs      int
 	wall, cpu  float64 // ratio to the raw channel: median of the rounds'
+	low, high  float64 // quartiles of wall
 	ns         float64 // a delivery, wall clock
 	allocs     float64 // a message published
 	bytes      float64
@@ -39,6 +40,7 @@ func (r row) note() string {
 // results are everything measured.
 type results struct {
 	config   config
+	load     string
 	rows     []row
 	facts    []fact
 	prices   []price
@@ -46,27 +48,13 @@ type results struct {
 }
 
 func measureAll(c config, out io.Writer) *results {
-	r := &results{config: c}
+	r := &results{config: c, load: load()}
+	fmt.Fprintln(out, r.load)
 	for _, procs := range []int{1, 2} {
 		runtime.GOMAXPROCS(procs)
 		fmt.Fprintf(out, "\nGOMAXPROCS=%d\n%s\n", procs, rowHeader)
-		for i, w := range workloads {
-			if !c.run.MatchString(w.name) {
-				continue
-			}
-			for _, row := range compare(c, workloads[i], procs) {
-				r.rows = append(r.rows, row)
-				fmt.Fprintln(out, row)
-			}
-		}
-		for _, f := range facts {
-			if c.run.MatchString(f.name) {
-				f.procs = procs
-				f.measure(&f, c)
-				r.facts = append(r.facts, f)
-				fmt.Fprintln(out, f)
-			}
-		}
+		r.measureWorkloads(procs, out)
+		r.measureFacts(procs, out)
 	}
 	runtime.GOMAXPROCS(1)
 	fmt.Fprintf(out, "\nWhat features cost, GOMAXPROCS=1\n")
@@ -77,7 +65,7 @@ func measureAll(c config, out io.Writer) *results {
 			fmt.Fprintln(out, p)
 		}
 	}
-	fmt.Fprintf(out, "\nGrowth, GOMAXPROCS=1\n")
+	fmt.Fprintf(out, "\nGrowth, GOMAXPROCS=1; channels in brackets\n")
 	for _, f := range families {
 		if c.run.MatchString("growth " + f.name) {
 			f.measure(c)
@@ -86,6 +74,36 @@ func measureAll(c config, out io.Writer) *results {
 		}
 	}
 	return r
+}
+
+// measureWorkloads adds a row for each system on each workload, and
+// herald's lead over the other buses as facts.
+func (r *results) measureWorkloads(procs int, out io.Writer) {
+	for _, w := range workloads {
+		if !r.config.run.MatchString(w.name) {
+			continue
+		}
+		rows := compare(r.config, w, procs)
+		r.rows = append(r.rows, rows...)
+		for _, row := range rows {
+			fmt.Fprintln(out, row)
+		}
+		if f, ok := lead(rows); ok {
+			r.facts = append(r.facts, f)
+			fmt.Fprintln(out, f)
+		}
+	}
+}
+
+func (r *results) measureFacts(procs int, out io.Writer) {
+	for _, f := range facts {
+		if r.config.run.MatchString(f.name) {
+			f.procs = procs
+			f.measure(&f, r.config)
+			r.facts = append(r.facts, f)
+			fmt.Fprintln(out, f)
+		}
+	}
 }
 
 // compare runs one workload on every system, in rounds.
@@ -126,20 +144,24 @@ func summarize(r row, own, base []slice) row {
 		r.deliveries += s.messages
 	}
 	r.wall, r.cpu, r.ns = median(wall), median(cpu), median(ns)
+	r.low, r.high = quantile(wall, .25), quantile(wall, .75)
 	r.allocs, r.bytes = median(allocs), median(bytes)
 	return r
 }
 
-const rowHeader = "workload              system                      wall    cpu   ns/delivery  allocs/msg  B/msg   must   aim"
+const rowHeader = "workload              system                      wall  (quartiles)     cpu   ns/delivery  allocs/msg  B/msg   must   aim"
 
 func (r row) String() string {
 	goal := "             "
 	if r.system == "herald" {
 		goal = fmt.Sprintf("%6s%6s %s", target(r.workload.must[r.procs-1]), target(r.workload.aim[r.procs-1]), r.verdict())
 	}
-	return fmt.Sprintf("%-22s%-26s%6.2f %6.2f %13.1f %11.2f %6.0f %s %s",
-		r.workload.name, r.system, r.wall, r.cpu, r.ns, r.allocs, r.bytes, goal, r.note())
+	return fmt.Sprintf("%-22s%-26s%6.2f %-15s%6.2f %13.1f %11.2f %6.0f %s %s",
+		r.workload.name, r.system, r.wall, r.spread(), r.cpu, r.ns, r.allocs, r.bytes, goal, r.note())
 }
+
+// spread is how much the rounds differed: half of them lie in it.
+func (r row) spread() string { return fmt.Sprintf("(%.2f–%.2f)", r.low, r.high) }
 
 func (r row) verdict() string {
 	return verdict(r.wall, r.workload.must[r.procs-1], r.workload.aim[r.procs-1])

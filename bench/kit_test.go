@@ -90,13 +90,17 @@ func TestCheckerByKey(t *testing.T) {
 	}
 }
 
-func TestMedian(t *testing.T) {
+func TestQuantile(t *testing.T) {
 	for _, test := range []struct {
 		xs   []float64
+		part float64
 		want float64
-	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{9, 1, 5}, 5}, {[]float64{4, 1, 2, 9}, 3}} {
-		if got := median(test.xs); got != test.want {
-			t.Errorf("median of %v is %v, want %v", test.xs, got, test.want)
+	}{
+		{nil, .5, 0}, {[]float64{3}, .25, 3}, {[]float64{9, 1, 5}, .5, 5}, {[]float64{4, 1, 2, 9}, .5, 3},
+		{[]float64{5, 4, 3, 2, 1}, .25, 2}, {[]float64{5, 4, 3, 2, 1}, .75, 4}, {[]float64{1, 3}, 1, 3},
+	} {
+		if got := quantile(test.xs, test.part); got != test.want {
+			t.Errorf("%v quantile of %v is %v, want %v", test.part, test.xs, got, test.want)
 		}
 	}
 }
@@ -147,6 +151,21 @@ func TestNote(t *testing.T) {
 	}
 }
 
+// Herald is held against the fastest other bus; channels are none.
+func TestLead(t *testing.T) {
+	w := workload{name: "w"}
+	rows := []row{
+		{workload: w, system: "raw channel", wall: 1}, {workload: w, system: "herald", wall: .8},
+		{workload: w, system: "watermill gochannel", wall: 80}, {workload: w, system: "cskr/pubsub", wall: 1.6},
+	}
+	if f, ok := lead(rows); !ok || f.value != .5 || f.verdict() != "must" {
+		t.Errorf("lead %v, %v with verdict %q; want half of cskr's, must", f.value, ok, f.verdict())
+	}
+	if f, ok := lead(rows[:2]); ok {
+		t.Errorf("lead %v over no other bus", f.value)
+	}
+}
+
 func TestScale(t *testing.T) {
 	s := scale{lo: 1, hi: 100, a: 0, b: 200}
 	for v, want := range map[float64]float64{1: 0, 10: 100, 100: 200, .1: 0, 1e6: 200} {
@@ -162,7 +181,10 @@ func TestScale(t *testing.T) {
 // The plots are well-formed XML, whatever the names.
 func TestPlotsAreXML(t *testing.T) {
 	rows := []row{{workload: workload{name: "a < b & c"}, system: "herald", procs: 1, wall: .8}}
-	curves := []family{{name: "<keys>", sizes: []int{1, 10}, values: []float64{20, 200}}}
+	curves := []family{
+		{name: "<keys>", sizes: []int{1, 10}, values: []float64{20, 200}},
+		{name: "capacity", sizes: []int{1, 10}, values: []float64{20, 200}, rawValues: []float64{10, 300}},
+	}
 	for name, svg := range map[string]string{"ratio": ratioPlot(rows, 1), "growth": growthPlot(curves)} {
 		d := xml.NewDecoder(strings.NewReader(svg))
 		for {

@@ -68,10 +68,16 @@ func calibrate(s system, w workload, d time.Duration) int {
 	return max(500, n*int(d)/int(max(r.wall, time.Microsecond)))
 }
 
-func median(xs []float64) float64 {
+func median(xs []float64) float64 { return quantile(xs, .5) }
+
+// quantile returns the value below which that part of xs lies, between two
+// neighbours where it falls between them. Of nothing it's 0.
+func quantile(xs []float64, part float64) float64 {
 	if len(xs) == 0 {
 		return 0
 	}
 	s := slices.Sorted(slices.Values(xs))
-	return (s[len(s)/2] + s[(len(s)-1)/2]) / 2
+	at := part * float64(len(s)-1)
+	i := int(at)
+	return s[i] + (s[min(i+1, len(s)-1)]-s[i])*(at-float64(i))
 }

@@ -3,17 +3,19 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // colours are fit for light and dark pages and for the colour-blind.
 var colours = map[string]string{
+	"raw channel":               "#8c959f",
 	"herald":                    "#d1495b",
-	"map of channels":           "#8c959f",
+	"map of channels":           "#b08968",
 	"cskr/pubsub":               "#3d85c6",
 	"tailscale eventbus":        "#2a9d8f",
 	"asaskevich/EventBus async": "#e9a03b",
 	"watermill gochannel":       "#9b5de5",
-	"gocloud mempubsub":         "#6b705c",
+	"gocloud mempubsub":         "#7f8b52",
 }
 
 var legend = []string{"herald", "map of channels", "cskr/pubsub", "tailscale eventbus", "asaskevich/EventBus async", "watermill gochannel", "gocloud mempubsub"}
@@ -38,16 +40,30 @@ func ratioPlot(rows []row, procs int) string {
 	for i, line := range lines {
 		y := float64(top + step*i + step/2)
 		d.text(left-10, y+4, "end", "", line[0].workload.name)
-		for _, r := range line {
+		for _, r := range heraldLast(line) {
 			d.dot(x.at(r.wall), y, colours[r.system], fmt.Sprintf("%s: %.2f", r.system, r.wall))
 		}
 	}
 	for i, name := range legend {
-		lx, ly := float64(left+(i%4)*180), bottom+42+float64(i/4)*20
-		d.dot(lx, ly, colours[name], name)
-		d.text(lx+10, ly+4, "start", "", name)
+		d.key(float64(20+(i%4)*215), bottom+42+float64(i/4)*20, name)
 	}
 	return d.String()
+}
+
+// key is an entry of a legend.
+func (d *drawing) key(x, y float64, name string) {
+	d.dot(x, y, colours[name], name)
+	d.text(x+10, y+4, "start", "", name)
+}
+
+// heraldLast puts herald's dot on top of the others.
+func heraldLast(rows []row) []row {
+	isHerald := func(r row) bool { return r.system == "herald" }
+	i := slices.IndexFunc(rows, isHerald)
+	if i < 0 {
+		return rows
+	}
+	return append(slices.Concat(rows[:i], rows[i+1:]), rows[i])
 }
 
 // rowsByWorkload returns the rows of each workload but for the base line, and
@@ -72,6 +88,8 @@ func growthPlot(families []family) string {
 	const width, height, columns = 290, 220, 3
 	d := &drawing{width: width * columns, height: 40 + height*((len(families)+columns-1)/columns)}
 	d.text(10, 22, "start", "head", "Cost of a delivery in ns, as one thing grows (both axes logarithmic)")
+	d.key(560, 18, "herald")
+	d.key(650, 18, "raw channel")
 	lo, hi := bounds(families)
 	for i, f := range families {
 		ox, oy := float64(width*(i%columns)), float64(40+height*(i/columns))
@@ -81,26 +99,33 @@ func growthPlot(families []family) string {
 			d.line(x.a, y.at(v), x.b, y.at(v), "grid")
 			d.text(x.a-6, y.at(v)+4, "end", "", short(v))
 		}
-		var points [][2]float64
-		for j, n := range f.sizes {
-			px := x.at(float64(n))
-			points = append(points, [2]float64{px, y.at(f.values[j])})
-			d.text(px, y.a+18, "middle", "", short(float64(n)))
+		for _, n := range f.sizes {
+			d.text(x.at(float64(n)), y.a+18, "middle", "", short(float64(n)))
 		}
-		d.path(points, colours["herald"])
-		for j, p := range points {
-			d.dot(p[0], p[1], colours["herald"], fmt.Sprintf("%d: %.0f ns", f.sizes[j], f.values[j]))
-		}
+		d.curve(x, y, f.sizes, f.rawValues, "raw channel")
+		d.curve(x, y, f.sizes, f.values, "herald")
 		d.text((x.a+x.b)/2, y.a+36, "middle", "", f.name)
 	}
 	return d.String()
+}
+
+// curve draws what was measured at the sizes, if anything was.
+func (d *drawing) curve(x, y scale, sizes []int, values []float64, system string) {
+	var points [][2]float64
+	for i, v := range values {
+		points = append(points, [2]float64{x.at(float64(sizes[i])), y.at(v)})
+	}
+	d.path(points, colours[system])
+	for i, p := range points {
+		d.dot(p[0], p[1], colours[system], fmt.Sprintf("%s, %d: %.0f ns", system, sizes[i], values[i]))
+	}
 }
 
 // bounds are the powers of ten around all values.
 func bounds(families []family) (lo, hi float64) {
 	lo, hi = math.Inf(1), 0
 	for _, f := range families {
-		for _, v := range f.values {
+		for _, v := range slices.Concat(f.values, f.rawValues) {
 			lo, hi = min(lo, v), max(hi, v)
 		}
 	}

@@ -34,15 +34,17 @@ func (r *results) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Results
 
-Written by `+"`go run .`"+` in this folder; not edited by hand. %s, %s, commit %s, %s, %d rounds.
+Written by `+"`go run .`"+` in this folder; not edited by hand. %s, %s, commit %s, %s, %d rounds. %s
 
 A ratio is the median over the rounds of the time of a slice to that of the raw channel in the same round: less than 1 is faster
-than a channel. Payload 64 bytes, capacity %d, from the first publish until the last handler has returned. %s
+than a channel. Payload 64 bytes, capacity %d, from the first publish until the last handler has returned. In
+brackets are the quartiles: half of the rounds lie between them. CPU is the same for the processor time of the process, which other
+programs on the machine change less. %s
 
 ![ratios](plots/ratio-1.svg)
 ![ratios at two](plots/ratio-2.svg)
 ![growth](plots/growth.svg)
-`, machine(), runtime.Version(), commit(), time.Now().UTC().Format(time.DateOnly), r.config.rounds, capacity, notServed)
+`, machine(), runtime.Version(), commit(), time.Now().UTC().Format(time.DateOnly), r.config.rounds, r.load, capacity, notServed)
 	for _, procs := range []int{1, 2} {
 		r.section(&b, procs)
 	}
@@ -56,8 +58,16 @@ than a channel. Payload 64 bytes, capacity %d, from the first publish until the 
 		for i, n := range f.sizes {
 			sizes, values = append(sizes, short(float64(n))), append(values, fmt.Sprintf("%.0f", f.values[i]))
 		}
-		fmt.Fprintf(&b, "| %s | %s |\n|%s\n| ns | %s |\n\n", f.name, strings.Join(sizes, " | "),
+		fmt.Fprintf(&b, "| %s | %s |\n|%s\n| herald | %s |\n", f.name, strings.Join(sizes, " | "),
 			strings.Repeat("---|", len(sizes)+1), strings.Join(values, " | "))
+		if f.raw != nil {
+			b.WriteString("| raw channel |")
+			for _, v := range f.rawValues {
+				fmt.Fprintf(&b, " %.0f |", v)
+			}
+			b.WriteString("\n")
+		}
+		b.WriteString("\n")
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
@@ -74,8 +84,8 @@ func (r *results) section(b *strings.Builder, procs int) {
 			must, aim = target(w.workload.must[procs-1]), target(w.workload.aim[procs-1])
 			verdict = strings.TrimSpace(w.verdict() + " " + w.note())
 		}
-		fmt.Fprintf(b, "| %s | %s | %.2f | %.2f | %.1f | %.2f | %.0f | %s | %s | %s |\n",
-			w.workload.name, w.system, w.wall, w.cpu, w.ns, w.allocs, w.bytes, must, aim, verdict)
+		fmt.Fprintf(b, "| %s | %s | %.2f %s | %.2f | %.1f | %.2f | %.0f | %s | %s | %s |\n",
+			w.workload.name, w.system, w.wall, w.spread(), w.cpu, w.ns, w.allocs, w.bytes, must, aim, verdict)
 	}
 	b.WriteString("\n| | measured | must | aim | reached | |\n|---|---|---|---|---|---|\n")
 	for _, f := range r.facts {
@@ -98,6 +108,15 @@ func machine() string {
 		}
 	}
 	return fmt.Sprintf("%s, %d processors", name, runtime.NumCPU())
+}
+
+// load says how busy the machine is, with what else runs on it.
+func load() string {
+	b, err := os.ReadFile("/proc/loadavg")
+	if fields := strings.Fields(string(b)); err == nil && len(fields) > 0 {
+		return "At the start the machine had a load of " + fields[0] + "; 0 is quiet."
+	}
+	return "How busy the machine was is unknown."
 }
 
 // commit is the commit measured, with a plus if files were changed since.

@@ -6,19 +6,18 @@ import (
 	"strings"
 )
 
-// A drawing is an SVG in the making. It looks right on light and on dark
-// pages: text and lines take the colour that the reader's page asks for.
+// A drawing is an SVG in the making. Text and lines are of a grey that can be
+// read on light and on dark pages: what colour the page has, an image isn't told.
 type drawing struct {
 	width, height int
 	body          strings.Builder
 }
 
 const style = `<style>
-text { font: 12px system-ui, sans-serif; fill: #24292f }
+text { font: 12px system-ui, sans-serif; fill: #757d86 }
 .head { font-size: 14px; font-weight: 600 }
 .grid { stroke: #8c959f; stroke-opacity: .35 }
 .base { stroke: #8c959f; stroke-width: 2 }
-@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } }
 </style>`
 
 func (d *drawing) text(x, y float64, anchor, class, s string) {
@@ -85,7 +84,7 @@ func short(v float64) string {
 	switch {
 	case v >= 1e6:
 		return fmt.Sprintf("%gM", v/1e6)
-	case v >= 1e3:
+	case v >= 1e3 && math.Mod(v, 1e3) == 0:
 		return fmt.Sprintf("%gk", v/1e3)
 	}
 	return fmt.Sprintf("%g", math.Round(v*100)/100)

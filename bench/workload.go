@@ -4,8 +4,8 @@ import (
 	"github.com/heraldbus/herald"
 )
 
-// A payload has 64 bytes, of which the first 16 say who published it, and as
-// its how manieth.
+// A payload has 64 bytes, of which the first 16 say who published it, and
+// after how many others.
 type payload [8]uint64
 
 const capacity = 1024
@@ -30,9 +30,9 @@ var workloads = []workload{
 	{name: "W1 four priorities", publishers: 1, subscriptions: 1, priorities: 4, must: [2]float64{1.05, 0}, aim: [2]float64{.8, .85}},
 	{name: "W1 batches of 16", publishers: 1, subscriptions: 1, batch: 16, must: [2]float64{.5, 0}, aim: [2]float64{.3, .35}},
 	{name: "W2 one to 8", publishers: 1, subscriptions: 8, must: [2]float64{.9, 0}, aim: [2]float64{.75, .9}, peers: true},
-	{name: "W2 one to 64", publishers: 1, subscriptions: 64, must: [2]float64{1, 0}, aim: [2]float64{.8, .9}},
+	{name: "W2 one to 64", publishers: 1, subscriptions: 64, must: [2]float64{1, 0}, aim: [2]float64{.8, .9}, peers: true},
 	{name: "W3 four to one", publishers: 4, subscriptions: 1, must: [2]float64{.95, 0}, aim: [2]float64{.75, 1}, peers: true},
-	{name: "W3 four to 8", publishers: 4, subscriptions: 8, must: [2]float64{.95, 0}, aim: [2]float64{.8, 1}},
+	{name: "W3 four to 8", publishers: 4, subscriptions: 8, must: [2]float64{.95, 0}, aim: [2]float64{.8, 1}, peers: true},
 	{name: "side lane, 8 workers", publishers: 1, subscriptions: 1, workers: 8, must: [2]float64{2, 0}, aim: [2]float64{1.5, 0}},
 	{name: "side lane, 16 keys", publishers: 1, subscriptions: 1, workers: 8, keys: 16, must: [2]float64{2.5, 0}, aim: [2]float64{1.8, 0}},
 	{name: "side lane, 1,000 keys", publishers: 1, subscriptions: 1, workers: 8, keys: 1000, must: [2]float64{4.5, 0}, aim: [2]float64{3, 0}},

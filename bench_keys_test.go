@@ -56,18 +56,27 @@ func heraldKeys(b *testing.B, names []string, key func(int) int, work func(int))
 	if err != nil {
 		b.Fatal(err)
 	}
-	ctx := b.Context()
-	go sub.Run(ctx, func(_ context.Context, m herald.Message[int]) error {
-		work(m.Payload)
-		return nil
+	ctx := context.Background()
+	var done sync.WaitGroup
+	done.Go(func() {
+		err := sub.Run(ctx, func(_ context.Context, m herald.Message[int]) error {
+			work(m.Payload)
+			return nil
+		})
+		if err != nil {
+			b.Error(err)
+		}
 	})
 	b.ReportAllocs()
-	i := 0
-	for b.Loop() {
-		_ = topic.Publish(ctx, key(i))
-		i++
+	for i := 0; b.Loop(); i++ {
+		if err := topic.Publish(ctx, key(i)); err != nil {
+			b.Fatal(err)
+		}
 	}
-	_ = topic.Drain(ctx)
+	if err := topic.Close(); err != nil {
+		b.Fatal(err)
+	}
+	done.Wait()
 }
 
 func laneKeys(b *testing.B, names []string, key func(int) int, work func(int)) {
@@ -83,11 +92,9 @@ func laneKeys(b *testing.B, names []string, key func(int) int, work func(int)) {
 	}
 	seed := maphash.MakeSeed()
 	b.ReportAllocs()
-	i := 0
-	for b.Loop() {
+	for i := 0; b.Loop(); i++ {
 		k := key(i)
 		lanes[maphash.String(seed, names[k])%keyWorkers] <- k
-		i++
 	}
 	for _, l := range lanes {
 		close(l)

@@ -40,13 +40,17 @@ func BenchmarkPublish(b *testing.B) {
 		b.Run(fmt.Sprintf("topics=%d/patterns=%d/topic", size.topics, size.patterns), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				_ = hot.Publish(ctx, 1)
+				if err := hot.Publish(ctx, 1); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 		b.Run(fmt.Sprintf("topics=%d/patterns=%d/name", size.topics, size.patterns), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				_ = broker.Publish(ctx, br, "hot.topic", 1)
+				if err := broker.Publish(ctx, br, "hot.topic", 1); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}
@@ -110,7 +114,9 @@ func BenchmarkRun(b *testing.B) {
 		go func() { ended <- br.Run(context.Background()) }()
 		b.ReportAllocs()
 		for b.Loop() {
-			_ = x.Publish(context.Background(), 1)
+			if err := x.Publish(context.Background(), 1); err != nil {
+				b.Fatal(err)
+			}
 		}
 		_ = br.Drain(context.Background())
 		<-ended
@@ -128,7 +134,9 @@ func BenchmarkRun(b *testing.B) {
 		go func() { ended <- s.Run(context.Background(), ignore) }()
 		b.ReportAllocs()
 		for b.Loop() {
-			_ = x.Publish(context.Background(), 1)
+			if err := x.Publish(context.Background(), 1); err != nil {
+				b.Fatal(err)
+			}
 		}
 		_ = x.Drain(context.Background())
 		<-ended

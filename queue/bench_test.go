@@ -71,7 +71,8 @@ func BenchmarkPipe(b *testing.B) {
 	}
 }
 
-// pipe sends b.N elements from producers to one consumer.
+// pipe sends b.N elements from producers to one consumer. It isn't b.Loop,
+// as the producers must know beforehand how many there will be.
 func pipe(b *testing.B, producers int, send func(i int), receive func()) {
 	b.ReportAllocs()
 	var wg sync.WaitGroup

@@ -21,7 +21,7 @@ var errMoved = errors.New("boltlog: the file was replaced")
 func (s *Store) open() (usage, error) {
 	deadline := time.Now().Add(s.config.lockTimeout)
 	for {
-		if err := create(s.path); err != nil {
+		if err := create(s.path, s.config.pageSize); err != nil {
 			return usage{}, err
 		}
 		u, err := s.openThis(deadline)
@@ -98,7 +98,7 @@ func claim(f *os.File, path string, deadline time.Time) (usage, error) {
 
 // create makes an empty store at path unless there's something. It appears
 // there whole and durable, or not at all; of two processes one makes it.
-func create(path string) error {
+func create(path string, pageSize int) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -112,7 +112,7 @@ func create(path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if err := writeEmpty(temp); err != nil {
+	if err := writeEmpty(temp, pageSize); err != nil {
 		return err
 	}
 	if err := os.Link(temp, path); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -127,8 +127,8 @@ const (
 	compactSuffix = ".compact"
 )
 
-func writeEmpty(path string) error {
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType})
+func writeEmpty(path string, pageSize int) error {
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, PageSize: pageSize})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ type config struct {
 	relaxed     int
 	maxSize     int64
 	segment     uint64 // records of one segment
+	pageSize    int    // of a file that is made; 0: the system's
 }
 
 func newConfig(opts []Option) (config, error) {

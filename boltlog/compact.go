@@ -20,6 +20,9 @@ func (s *Store) Compact(ctx context.Context, progress func(values int)) error {
 	if s.closed {
 		return store.ErrClosed
 	}
+	if s.config.readOnly {
+		return s.writer.failed
+	}
 	if err := s.flush(); err != nil {
 		return err
 	}

@@ -16,9 +16,13 @@ const lockRetry = 5 * time.Millisecond
 
 // lock takes the same lock that bbolt takes, on the same open file, which has no
 // effect then. It comes first so that nobody writes while we inspect.
-func lock(f *os.File, deadline time.Time) error {
+func lock(f *os.File, shared bool, deadline time.Time) error {
+	how := syscall.LOCK_EX
+	if shared {
+		how = syscall.LOCK_SH
+	}
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 		if err == nil {
 			return nil
 		}

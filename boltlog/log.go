@@ -179,6 +179,20 @@ func (l *Log) create(c *changes) error {
 	return l.load(c)
 }
 
+// loadOnly reads what is there, without changing it.
+func (l *Log) loadOnly(tx *bbolt.Tx) error {
+	topics := tx.Bucket(topicsBucket)
+	if topics != nil && topics.Bucket([]byte(l.name)) == nil {
+		return store.ErrNotFound
+	}
+	c := &changes{tx: tx}
+	if err := l.load(c); err != nil {
+		return err
+	}
+	c.publish()
+	return nil
+}
+
 // load reads all that is kept in memory, and checks that the cursors are intact: one whose
 // name has changed would look like a new subscription.
 func (l *Log) load(c *changes) error {

@@ -21,11 +21,11 @@ var errMoved = errors.New("boltlog: the file was replaced")
 func (s *Store) open() (usage, error) {
 	deadline := time.Now().Add(s.config.lockTimeout)
 	for {
-		if err := create(s.path, s.config.pageSize); err != nil {
+		if err := s.create(); err != nil {
 			return usage{}, err
 		}
 		u, err := s.openThis(deadline)
-		if !errors.Is(err, errMoved) && !errors.Is(err, fs.ErrNotExist) {
+		if !errors.Is(err, errMoved) && (s.config.readOnly || !errors.Is(err, fs.ErrNotExist)) {
 			return u, err
 		}
 		if time.Now().After(deadline) {
@@ -42,7 +42,7 @@ func (s *Store) openThis(deadline time.Time) (u usage, err error) {
 			return nil, err
 		}
 		file = f
-		if u, err = claim(f, path, deadline); err != nil {
+		if u, err = claim(f, path, s.config.readOnly, deadline); err != nil {
 			_ = f.Close()
 			return nil, err
 		}
@@ -72,14 +72,15 @@ func (s *Store) boltOptions(openFile func(string, int, os.FileMode) (*os.File, e
 	return &bbolt.Options{
 		Timeout:      max(s.config.lockTimeout, time.Millisecond),
 		FreelistType: bbolt.FreelistMapType,
+		ReadOnly:     s.config.readOnly,
 		MaxSize:      int(s.config.maxSize),
 		OpenFile:     openFile,
 	}
 }
 
 // claim locks f, makes sure that it's still what path leads to, and inspects it.
-func claim(f *os.File, path string, deadline time.Time) (usage, error) {
-	if err := lock(f, deadline); err != nil {
+func claim(f *os.File, path string, shared bool, deadline time.Time) (usage, error) {
+	if err := lock(f, shared, deadline); err != nil {
 		return usage{}, err
 	}
 	mine, err := f.Stat()
@@ -96,9 +97,13 @@ func claim(f *os.File, path string, deadline time.Time) (usage, error) {
 	return inspect(f, mine.Size())
 }
 
-// create makes an empty store at path unless there's something. It appears
-// there whole and durable, or not at all; of two processes one makes it.
-func create(path string, pageSize int) error {
+// create makes an empty store unless there's something. It appears whole and durable, or not at
+// all; of two processes one makes it.
+func (s *Store) create() error {
+	path := s.path
+	if s.config.readOnly {
+		return nil
+	}
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -112,7 +117,7 @@ func create(path string, pageSize int) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if err := writeEmpty(temp, pageSize); err != nil {
+	if err := writeEmpty(temp, s.config.pageSize); err != nil {
 		return err
 	}
 	if err := os.Link(temp, path); err != nil && !errors.Is(err, fs.ErrExist) {

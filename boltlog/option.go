@@ -16,6 +16,7 @@ type config struct {
 	maxSize     int64
 	segment     uint64 // records of one segment
 	pageSize    int    // of a file that is made; 0: the system's
+	readOnly    bool
 }
 
 func newConfig(opts []Option) (config, error) {
@@ -34,6 +35,16 @@ func WithLockTimeout(d time.Duration) Option {
 	return func(c *config) error {
 		c.lockTimeout = d
 		return check(d >= 0, "a lock timeout of %v", d)
+	}
+}
+
+// ReadOnly opens a file without changing anything: what would change it is
+// [store.ErrUnsupported], a file that isn't there [io/fs.ErrNotExist], a topic that isn't there [store.ErrNotFound]. Any number of
+// processes may have a file open in this way, while none has it in the other.
+func ReadOnly() Option {
+	return func(c *config) error {
+		c.readOnly = true
+		return nil
 	}
 }
 

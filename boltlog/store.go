@@ -2,6 +2,7 @@ package boltlog
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"go.etcd.io/bbolt"
@@ -36,6 +37,10 @@ func Open(path string, opts ...Option) (*Store, error) {
 	free, err := s.open()
 	if err != nil {
 		return nil, err
+	}
+	if c.readOnly {
+		s.writer.failed = fmt.Errorf("%w: %s is open to be read only", store.ErrUnsupported, path)
+		return s, nil
 	}
 	s.sweep()
 	if free.much() {
@@ -74,12 +79,20 @@ func (s *Store) Open(ctx context.Context, topic string, settings store.Settings)
 	if !s.claim(l) {
 		return nil, store.ErrLocked
 	}
-	// Who gave up would leave a log that opens by itself later.
-	if err := s.writer.do(context.WithoutCancel(ctx), newOp(l, 0, l.create)); err != nil {
+	if err := s.load(ctx, l); err != nil {
 		s.release(l)
 		return nil, err
 	}
 	return l, nil
+}
+
+// load makes the topic, unless it's there, and reads what is.
+func (s *Store) load(ctx context.Context, l *Log) error {
+	if s.config.readOnly {
+		return s.view(l.loadOnly)
+	}
+	// Who gave up would leave a log that opens by itself later.
+	return s.writer.do(context.WithoutCancel(ctx), newOp(l, 0, l.create))
 }
 
 // Sync makes all records durable that aren't yet, see [Relaxed].
@@ -111,6 +124,9 @@ func (s *Store) Close() error {
 // flush writes what is queued, if somebody was told that it's there.
 func (s *Store) flush() error {
 	w := &s.writer
+	if s.config.readOnly {
+		return nil
+	}
 	w.mu.Lock()
 	loose, failed := w.loose, w.failed
 	w.mu.Unlock()

@@ -130,6 +130,21 @@ func TestRepositoryPaths(t *testing.T) {
 	}
 }
 
+// TestRepositorySize shows that no file is as large as a program that was built
+// by accident, which git would keep for ever.
+func TestRepositorySize(t *testing.T) {
+	const most = 1 << 20
+	for _, name := range repoFiles(t) {
+		info, err := os.Stat(filepath.FromSlash(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Size() > most {
+			t.Errorf("%s has %d bytes, more than %d", name, info.Size(), most)
+		}
+	}
+}
+
 // repoFiles returns the files of the repository: those that git tracks or would, or all where git doesn't know it.
 func repoFiles(t *testing.T) []string {
 	t.Helper()

@@ -119,7 +119,7 @@ func compare(c config, w workload, procs int) []row {
 		for i := range systems {
 			i = (i + round) % len(systems) // nobody is always first
 			s := systems[i]
-			slices[i] = append(slices[i], s.run(w, max(n/max(1, s.slow), 100)))
+			slices[i] = append(slices[i], s.run(w, s.messages(w, n)))
 		}
 	}
 	var rows []row

@@ -90,6 +90,19 @@ func TestCheckerByKey(t *testing.T) {
 	}
 }
 
+// A slow system has fewer messages in a slice, but enough to be judged by.
+func TestMessages(t *testing.T) {
+	w := workload{publishers: 2, subscriptions: 4}
+	for _, test := range []struct {
+		s       system
+		n, want int
+	}{{system{}, 5000, 5000}, {system{slow: 10}, 5000, 500}, {system{slow: 100}, 5000, 100}, {system{slow: 10, least: 8000}, 5000, 1000}} {
+		if got := test.s.messages(w, test.n); got != test.want {
+			t.Errorf("slow %d, least %d: %d messages of %d, want %d", test.s.slow, test.s.least, got, test.n, test.want)
+		}
+	}
+}
+
 func TestQuantile(t *testing.T) {
 	for _, test := range []struct {
 		xs   []float64

@@ -42,7 +42,14 @@ var workloads = []workload{
 type system struct {
 	name  string
 	slow  int // so many times fewer messages in a slice
+	least int // but at least so many deliveries
 	start func(w workload, checks []checker) bus
+}
+
+// messages is how many each of w's publishers has in a slice, where the raw
+// channel's have n.
+func (s system) messages(w workload, n int) int {
+	return max(n/max(1, s.slow), s.least/(w.publishers*w.subscriptions), 100)
 }
 
 // A bus is a system set up for one slice.

@@ -31,6 +31,7 @@ func (l *Log) Append(ctx context.Context, records []store.Record) error {
 	}
 	a, size := newAppending(records)
 	o := newOp(l, size, l.edits(a.apply))
+	o.places = len(records)
 	loose, err := l.append(ctx, o, a, records)
 	if err != nil || loose {
 		return err

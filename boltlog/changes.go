@@ -1,6 +1,11 @@
 package boltlog
 
-import "go.etcd.io/bbolt"
+import (
+	"errors"
+
+	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
+)
 
 // changes is one write transaction: what a batch of ops does. Only the leader
 // has it.
@@ -44,8 +49,9 @@ func (c *changes) publish() {
 	}
 }
 
-// rollback takes all back. bbolt may have done so already, or may panic
-// because the file is damaged; then there's nothing left to do either.
-func (c *changes) rollback() {
-	_ = guard(func() error { return c.tx.Rollback() })
+// rollback takes all back, and reports whether it could. bbolt may have done so already; if the file is
+// damaged it may panic.
+func (c *changes) rollback() bool {
+	err := guard(func() error { return c.tx.Rollback() })
+	return err == nil || errors.Is(err, bolterrors.ErrTxClosed)
 }

@@ -28,7 +28,11 @@ func (s *Store) Compact(ctx context.Context, progress func(values int)) error {
 	}
 	temp := s.path + compactSuffix
 	_ = os.Remove(temp)
-	fresh, err := bbolt.Open(temp, 0o600, s.boltOptions(nil))
+	var file *os.File
+	fresh, err := bbolt.Open(temp, 0o600, s.boltOptions(func(path string, flag int, mode os.FileMode) (f *os.File, err error) {
+		file, err = os.OpenFile(path, flag, mode)
+		return file, err
+	}))
 	if err != nil {
 		return err
 	}
@@ -46,7 +50,7 @@ func (s *Store) Compact(ctx context.Context, progress func(values int)) error {
 		return fmt.Errorf("compact %s: %w", s.path, err)
 	}
 	old := s.writer.db
-	s.writer.db = fresh
+	s.writer.db, s.writer.file = fresh, file
 	err = guard(old.Close)
 	if failed := syncDir(s.path); failed != nil {
 		// After a loss of power the old file may be there again, without what comes now.

@@ -61,6 +61,7 @@ func (s *Store) openThis(deadline time.Time) (u usage, err error) {
 		}
 		return u, fmt.Errorf("open %s: %w", s.path, err)
 	}
+	s.writer.file = file
 	if err := s.checkFormat(); err != nil {
 		_ = guard(s.writer.db.Close)
 		return u, fmt.Errorf("open %s: %w", s.path, err)
@@ -101,11 +102,8 @@ func claim(f *os.File, path string, shared bool, deadline time.Time) (usage, err
 // all; of two processes one makes it.
 func (s *Store) create() error {
 	path := s.path
-	if s.config.readOnly {
+	if s.config.readOnly || exists(path) {
 		return nil
-	}
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
 	dir, name := filepath.Split(path)
 	f, err := os.CreateTemp(filepath.Clean(dir+"."), name+newSuffix+"*")
@@ -120,10 +118,16 @@ func (s *Store) create() error {
 	if err := writeEmpty(temp, s.config.pageSize); err != nil {
 		return err
 	}
-	if err := os.Link(temp, path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+	err = os.Link(temp, path)
+	if errors.Is(err, fs.ErrExist) || err != nil && exists(path) { // another process was first, and may have swept
+		err = nil
 	}
-	return syncDir(path)
+	return errors.Join(err, syncDir(path))
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // What files are called that are about to become the store's.

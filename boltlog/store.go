@@ -34,6 +34,7 @@ func Open(path string, opts ...Option) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{path: path, config: c, logs: map[string]*Log{}}
+	s.writer.relaxed = c.relaxed > 0
 	free, err := s.open()
 	if err != nil {
 		return nil, err
@@ -114,7 +115,7 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	err := s.flush()
-	closed := guard(s.writer.db.Close)
+	closed := s.writer.close()
 	if err == nil {
 		err = closed
 	}

@@ -22,9 +22,12 @@ func (w *writer) write(batch []*op) *failedError {
 		if failed == nil {
 			return w.commit(c, batch)
 		}
-		c.rollback()
-		if failed.loose > 0 {
-			return failure(failed.err) // it was acknowledged
+		if !c.rollback() {
+			w.stuck = true
+			return failure(failed.err)
+		}
+		if w.relaxed && failed.places > 0 {
+			return failure(failed.err) // it was acknowledged, or others were, with places behind it
 		}
 	}
 }
@@ -58,18 +61,18 @@ func (w *writer) commit(c *changes, batch []*op) *failedError {
 		c.publish()
 		return nil
 	}
-	c.rollback()
+	w.stuck = !c.rollback()
 	if errors.Is(err, bolterrors.ErrMaxSizeReached) {
-		return refuseAll(batch, fmt.Errorf("%w: the file has the size it's limited to", store.ErrFull))
+		return w.refuseAll(batch, fmt.Errorf("%w: the file has the size it's limited to", store.ErrFull))
 	}
 	return failure(err)
 }
 
-// refuseAll gives all ops an error that left nothing written. If one was
+// refuseAll gives all ops an error that left nothing written. If records were
 // acknowledged already it's a failure all the same.
-func refuseAll(batch []*op, err error) *failedError {
+func (w *writer) refuseAll(batch []*op, err error) *failedError {
 	for _, o := range batch {
-		if o.loose > 0 {
+		if w.relaxed && o.places > 0 {
 			return failure(err)
 		}
 		if o.err == nil {

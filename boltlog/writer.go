@@ -3,6 +3,7 @@ package boltlog
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync"
 
 	"go.etcd.io/bbolt"
@@ -18,7 +19,10 @@ import (
 // While there's a leader, it alone touches the database's write transaction and what
 // of a Log is marked as the leader's.
 type writer struct {
-	db *bbolt.DB
+	db      *bbolt.DB
+	file    *os.File // of db
+	relaxed bool     // ops aren't withdrawn, since others are promised places behind them
+	stuck   bool     // the leader's: a transaction couldn't be ended; db.Close would wait for it for ever
 
 	mu     sync.Mutex // protects what is below, Log.tail and the marked fields of ops
 	queue  []*op
@@ -30,16 +34,18 @@ type writer struct {
 // An op is one change. Whoever waits for it reads what apply found out once
 // it's over; whoever gave up reads nothing of it any more.
 type op struct {
-	log   *Log                 // nil: only what was queued before matters
-	apply func(*changes) error // an error takes back all it did; it's called anew if another op failed
-	size  int                  // bytes, about
-	odd   bool                 // it appends who knows how many records
-	loose int                  // records that were acknowledged already; nobody waits for the op
-	err   error                // the leader's until it's over
-	wake  chan bool            // true: you lead; false: it's over
+	log    *Log                 // nil: only what was queued before matters
+	apply  func(*changes) error // an error takes back all it did; it's called anew if another op failed
+	size   int                  // bytes, about
+	odd    bool                 // it appends who knows how many records
+	loose  int                  // records that were acknowledged already; nobody waits for the op
+	places int                  // records that it appends, unless odd
+	err    error                // the leader's until it's over
+	wake   chan bool            // true: you lead; false: it's over
 
 	leads bool // under writer.mu: told to lead
 	taken bool // under writer.mu: in a transaction
+	gone  bool // under writer.mu: nobody waits for it any more
 }
 
 // transactionSize is how many bytes of ops go into one transaction, at least
@@ -88,7 +94,7 @@ func (w *writer) await(ctx context.Context, o *op, lead bool) error {
 			return w.giveUp(ctx, o)
 		}
 	}
-	w.lead()
+	w.lead(o)
 	return o.err
 }
 
@@ -98,9 +104,10 @@ func (w *writer) giveUp(ctx context.Context, o *op) error {
 	w.mu.Lock()
 	leads := o.leads
 	withdrawn := !leads && w.withdrawLocked(o)
+	o.gone = !leads
 	w.mu.Unlock()
 	if leads {
-		w.lead()
+		w.lead(o)
 		return o.err
 	}
 	if withdrawn {
@@ -114,10 +121,9 @@ func (w *writer) giveUp(ctx context.Context, o *op) error {
 	}
 }
 
-// withdrawLocked takes o out of the queue. With loose records about others
-// were promised places behind o.
+// withdrawLocked takes o out of the queue, where that is possible.
 func (w *writer) withdrawLocked(o *op) bool {
-	if o.taken || w.loose > 0 {
+	if o.taken || w.relaxed {
 		return false
 	}
 	for i := range w.queue {
@@ -130,11 +136,25 @@ func (w *writer) withdrawLocked(o *op) bool {
 	return false
 }
 
-// lead writes what is queued, the caller's op with it, and hands on.
-func (w *writer) lead() {
+// lead writes what is queued until the caller's own op was written, and hands on.
+func (w *writer) lead(own *op) {
+	for mine := false; !mine; {
+		w.mu.Lock()
+		batch, err := w.takeLocked(), w.failed
+		mine = own.taken
+		w.mu.Unlock()
+		w.round(batch, err)
+	}
 	w.mu.Lock()
-	batch, err := w.takeLocked(), w.failed
+	next := w.nextLocked()
 	w.mu.Unlock()
+	if next != nil {
+		next.wake <- true
+	}
+}
+
+// round writes a batch, unless writing has failed before, and tells those who wait.
+func (w *writer) round(batch []*op, err error) {
 	var failed *failedError
 	if err == nil {
 		failed = w.write(batch)
@@ -148,16 +168,12 @@ func (w *writer) lead() {
 		w.loose -= o.loose
 		o.settleLocked()
 	}
-	next := w.handOnLocked()
 	w.mu.Unlock()
 	for _, o := range batch {
 		if err != nil && o.err == nil {
 			o.err = err
 		}
 		o.wake <- false
-	}
-	if next != nil {
-		next.wake <- true
 	}
 }
 
@@ -174,10 +190,10 @@ func (o *op) settleLocked() {
 	}
 }
 
-// handOnLocked chooses the next leader, the first that waits.
-func (w *writer) handOnLocked() *op {
+// nextLocked chooses the next leader, the first that waits. What nobody waits for stays until somebody comes.
+func (w *writer) nextLocked() *op {
 	for _, o := range w.queue {
-		if o.loose == 0 {
+		if o.loose == 0 && !o.gone {
 			o.leads = true
 			return o
 		}
@@ -205,4 +221,12 @@ func (w *writer) fail(err error) {
 	if w.failed == nil {
 		w.failed = err
 	}
+}
+
+// close closes the database, or, where that isn't possible, at least gives back the file and its lock.
+func (w *writer) close() error {
+	if w.stuck {
+		return w.file.Close()
+	}
+	return guard(w.db.Close)
 }

@@ -60,7 +60,7 @@ type owner interface {
 	// The plain lane, see walk.go; all with the core's mutex held.
 	enqueue(*item)
 	topPlain() (level int, index uint64)
-	takePlain(level int) *item
+	takePlain(level int, now int64) *item
 	adopt() *item
 	tidy()
 	dropPlain() int
@@ -113,13 +113,16 @@ func (c *core) init(topic, name string, cfg subConfig, hasStore bool, log *slog.
 }
 
 // isCalm reports whether a plain message may be accepted by nothing but an
-// append, where the queue has room: no consumer sleeps that it would wake, and
-// the side lane has nothing, so that room and order are the plain lane's
-// business alone. Nobody else cares. Who waits for room waits because there's
-// none; who waits for quiet waits on.
+// append, where the plain lane has room: no consumer sleeps that it would
+// wake, and nothing waits in the side lane, so that room and order are the plain
+// lane's business alone. Nobody else cares. Who waits for room waits because
+// there's none; who waits for quiet waits on.
 func (c *core) isCalm() bool {
-	return c.plain.on && !c.closed && c.sleepers.first == nil && c.lane.Empty()
+	return c.plain.on && !c.closed && c.lane.Len() == 0 && !c.wakeful()
 }
+
+// wakeful reports whether a message that comes would wake a consumer.
+func (c *core) wakeful() bool { return c.sleepers.first != nil && c.sleepers.waking == nil }
 
 // crowded reports whether the overflow policy has to act on an offer: the
 // queue is full, or others wait for room already.
@@ -217,7 +220,7 @@ func (c *core) unlock() {
 // be handled now, or an event earlier than what anyone set an alarm for.
 func (c *core) rouse() *sleeper {
 	switch {
-	case c.sleepers.first == nil, c.sleepers.waking != nil:
+	case !c.wakeful():
 		return nil
 	case c.due():
 		return c.sleepers.rouse(c.sleepers.first)
@@ -257,7 +260,7 @@ func (c *core) pick() *item {
 	}
 	p := c.lane.Next()
 	if level, ok := c.plainTurn(p); ok {
-		return c.owner.takePlain(level)
+		return c.owner.takePlain(level, clock())
 	}
 	if p == nil {
 		return nil

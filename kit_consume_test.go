@@ -124,6 +124,17 @@ func (r *rig) wantSeen(want string) {
 	}
 }
 
+// wantSeenSorted is wantSeen where workers side by side come to their handlers
+// in any order.
+func (r *rig) wantSeenSorted(want string) {
+	r.t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if diff := cmp.Diff(strings.Fields(want), slices.Sorted(slices.Values(r.seen))); diff != "" {
+		r.t.Error("-want +seen:", diff)
+	}
+}
+
 func (r *rig) wantTrace(want string) {
 	r.t.Helper()
 	r.wantTraced(strings.Fields(want), nil)

@@ -89,15 +89,17 @@ func (w *waiting) full() (*herald.Topic[int], *herald.Subscription[int]) {
 
 func (w *waiting) publishers() {
 	topic, s := w.full()
-	w.wait("Publish", func(ctx context.Context) error { return topic.Publish(ctx, 2) })
+	publisher := topic
+	w.wait("Publish", func(ctx context.Context) error { return publisher.Publish(ctx, 2) })
 	w.wait("PublishBatch", func(ctx context.Context) error {
-		_, err := topic.PublishBatch(ctx, []int{3, 4})
+		_, err := publisher.PublishBatch(ctx, []int{3, 4})
 		return err
 	})
 	w.wait("WaitIdle", s.WaitIdle)
-	other, sub := w.full()
-	w.wait("Topic.Drain", other.Drain)
-	w.wait("Subscription.Drain", sub.Drain)
+	topic, _ = w.full()
+	w.wait("Topic.Drain", topic.Drain)
+	_, s = w.full()
+	w.wait("Subscription.Drain", s.Drain)
 }
 
 func (w *waiting) consumers() {

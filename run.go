@@ -138,10 +138,6 @@ func (w *worker) await() bool {
 	c := w.core
 	for yields := 0; ; {
 		cancelled := w.ctx.Err() != nil
-		w.now = 0
-		if c.cfg.concurrency > 1 {
-			w.now = clock() // not under the mutex that others want: it's the dearest thing here
-		}
 		c.mu.Lock()
 		c.sleepers.take(&w.sleeper)
 		w.settleOwed()
@@ -163,6 +159,7 @@ func (w *worker) await() bool {
 		if yields < maxYields {
 			c.unlock()
 			yields++
+			w.readings = 0
 			runtime.Gosched()
 			continue
 		}
@@ -170,7 +167,7 @@ func (w *worker) await() bool {
 		c.unlock()
 		stalls.check()
 		w.sleep(w.ctx)
-		yields = 0
+		yields, w.readings = 0, 0
 	}
 }
 
@@ -196,12 +193,16 @@ func (c *core) next(w *worker) (found bool, alarm int64) {
 		return false, 0
 	}
 	p := c.lane.Next()
-	if level, ok := c.plainTurn(p); ok {
+	level, ok := c.plainTurn(p)
+	switch {
+	case ok && c.cfg.concurrency == 1:
 		w.walking = true
 		w.call.begin(w, level)
 		return true, 0
-	}
-	if p == nil {
+	case ok:
+		w.cur = c.owner.takePlain(level, w.clock())
+		return true, 0
+	case p == nil:
 		return false, 0
 	}
 	w.cur = c.take(p, w.clock())

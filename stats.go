@@ -53,9 +53,9 @@ type DropCounts struct {
 type Running struct {
 	Seq     uint64
 	Attempt int32
-	// Since is when the attempt began. Where a Run with concurrency 1 works
-	// off a long queue it may be when one of the messages before it, some dozens
-	// at the most, began: the clock isn't read for each of those.
+	// Since is when the attempt began. Where a Run works off a long queue it may
+	// be when one of the messages began that the same worker handled before, some
+	// dozens at the most: the clock isn't read for each of those.
 	Since time.Time
 }
 

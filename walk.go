@@ -9,10 +9,10 @@ import (
 )
 
 // allowsPlain reports whether a subscription with this config may use the
-// plain lane: one message at a time, in place, and nothing that picks out a
-// queued message.
+// plain lane: nothing that picks out a queued message. With more than one
+// worker it's a cheap way in, but nobody walks it.
 func (c *core) allowsPlain() bool {
-	if c.cfg.concurrency > 1 || c.cfg.aside || c.cfg.latest || c.cfg.maxAge != 0 || c.asks {
+	if c.cfg.aside || c.cfg.latest || c.cfg.maxAge != 0 || c.asks {
 		return false
 	}
 	for a := c.plan; ; {
@@ -231,11 +231,11 @@ func (s *Subscription[T]) adopt() *item {
 	return it
 }
 
-// takePlain takes a plain message for a consumer other than Run.
-func (s *Subscription[T]) takePlain(level int) *item {
+// takePlain takes a plain message for a consumer that doesn't walk.
+func (s *Subscription[T]) takePlain(level int, now int64) *item {
 	s.core.pickPlain(0)
 	s.lane.take(&s.core.plain, level)
-	s.lane.started.Store(clock())
+	s.lane.started.Store(now)
 	it := s.adopt()
 	s.lane.tidy()
 	return it

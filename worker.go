@@ -16,19 +16,20 @@ type worker struct {
 	ctx    context.Context
 	call   calls
 
-	cur     *item         // its handler is being called
-	owed    *item         // its handler has returned nil; await settles it, to lock once
-	now     int64         // clock as it came to the mutex; 0: not read
-	stopped bool          // of a Step: its handler returned policy.Stop
-	fatal   bool          // a panic goes on
-	batch   []*item       // the messages handed to RunBatch's handler, less those settled
-	settled int           // of the batch
-	walking bool          // the handler of the plain message in hand is being called, or was
-	word    uint64        // of the plain lane, as the walk begins
-	handler any           // for the middleware: what it wraps,
-	payload any           // and a pointer to the payload
-	stands  chan struct{} // where not nil, this goroutine stands in for one that waits for its closing
-	blocked []*publishing // its waiting publishes; protected by stalls.mu
+	cur      *item         // its handler is being called
+	owed     *item         // its handler has returned nil; await settles it, to lock once
+	now      int64         // a reading of the clock
+	readings int           // how often it may serve once more
+	stopped  bool          // of a Step: its handler returned policy.Stop
+	fatal    bool          // a panic goes on
+	batch    []*item       // the messages handed to RunBatch's handler, less those settled
+	settled  int           // of the batch
+	walking  bool          // the handler of the plain message in hand is being called, or was
+	word     uint64        // of the plain lane, as the walk begins
+	handler  any           // for the middleware: what it wraps,
+	payload  any           // and a pointer to the payload
+	stands   chan struct{} // where not nil, this goroutine stands in for one that waits for its closing
+	blocked  []*publishing // its waiting publishes; protected by stalls.mu
 
 	// Of a RunBatch:
 	max   int           // messages in a batch; 0: no RunBatch
@@ -98,11 +99,20 @@ func (c *valuesContext) Value(key any) any {
 	return c.publisher.Value(key)
 }
 
-// clock is the time at which w came to the mutex, or has it.
+// How often a worker that works off a backlog looks at the clock, which is
+// dearer than all else about a pick: for one of so many messages.
+const (
+	backlog     = 64
+	maxReadings = 32
+)
+
+// clock is the time, or a while ago if w has a backlog to work off. mu is held.
 func (w *worker) clock() int64 {
-	if w.now == 0 {
-		w.now = clock()
+	if c := w.core; w.readings > 0 && c.lane.Queued()+int(c.plain.queued()) >= backlog {
+		w.readings--
+		return w.now
 	}
+	w.now, w.readings = clock(), maxReadings
 	return w.now
 }
 

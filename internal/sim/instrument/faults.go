@@ -11,7 +11,7 @@ type Fault struct {
 var Faults = []Fault{
 	{
 		Name: "deaf-publisher", Scenario: "publish-park", // who publishes doesn't look for a sleeping consumer
-		Edits: []Edit{{"core.go", "!c.closed && c.sleepers.first == nil && c.lane", "!c.closed && c.lane"}},
+		Edits: []Edit{{"core.go", "c.lane.Len() == 0 && !c.wakeful()", "c.lane.Len() == 0"}},
 	},
 	{
 		Name: "room-kept", Scenario: "publishers-room-dispatcher", // who makes room doesn't pass it on

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"sort"
 	"time"
 
@@ -148,7 +149,7 @@ func (l *Log) At(ctx context.Context, t time.Time) (uint64, error) {
 		return 0, err
 	}
 	defer l.leave()
-	next, err := l.settled(ctx, 1, 1<<62)
+	next, err := l.settled(ctx, 1, math.MaxInt)
 	if err != nil {
 		return 0, err
 	}

@@ -56,7 +56,7 @@ func collect(log string) (d document, err error) {
 		return d, errors.New("the log is not that of a whole run without failures")
 	}
 	if d.proofs = proofsIn(log); len(d.proofs) == 0 {
-		return d, errors.New("the log has no line that begins with proof:")
+		return d, errors.New("the log has no proof lines")
 	}
 	d.steps = stepsIn(log)
 	if d.bugs, err = bugsIn(bugsTSV); err != nil {

@@ -40,6 +40,7 @@ func (r row) note() string {
 // results are everything measured.
 type results struct {
 	config   config
+	commit   string // and load: as they were at the start
 	load     string
 	rows     []row
 	facts    []fact
@@ -48,8 +49,8 @@ type results struct {
 }
 
 func measureAll(c config, out io.Writer) *results {
-	r := &results{config: c, load: load()}
-	fmt.Fprintln(out, r.load)
+	r := &results{config: c, commit: commit(), load: load()}
+	fmt.Fprintf(out, "Commit %s. %s\n", r.commit, r.load)
 	for _, procs := range []int{1, 2} {
 		runtime.GOMAXPROCS(procs)
 		fmt.Fprintf(out, "\nGOMAXPROCS=%d\n%s\n", procs, rowHeader)

@@ -44,7 +44,7 @@ programs on the machine change less. %s
 ![ratios](plots/ratio-1.svg)
 ![ratios at two](plots/ratio-2.svg)
 ![growth](plots/growth.svg)
-`, machine(), runtime.Version(), commit(), time.Now().UTC().Format(time.DateOnly), r.config.rounds, r.load, capacity, notServed)
+`, machine(), runtime.Version(), r.commit, time.Now().UTC().Format(time.DateOnly), r.config.rounds, r.load, capacity, notServed)
 	for _, procs := range []int{1, 2} {
 		r.section(&b, procs)
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // slack is how long a package's tests may take with a fault in it, beyond
-// three times what they take without: then they hang, which finds it too.
+// twice what they take without: then they hang, which finds it too.
 const slack = 5 * time.Second
 
 // hunt builds the test binaries, makes sure that they pass while no mutant is
@@ -150,7 +150,7 @@ func passing(binaries map[string]*binary) error {
 	for _, b := range binaries {
 		begun := time.Now()
 		killer := b.kill("")
-		b.patience = 3*time.Since(begun) + slack
+		b.patience = 2*time.Since(begun) + slack
 		if killer != "" {
 			return fmt.Errorf("the tests of %s fail with no mutant at work: %s", b.dir, killer)
 		}

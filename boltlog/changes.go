@@ -32,16 +32,6 @@ func (c *changes) edit(l *Log) (*edit, error) {
 
 func (c *changes) empty() bool { return len(c.edits) == 0 }
 
-// finish writes what is written once per transaction.
-func (c *changes) finish() error {
-	for _, e := range c.edits {
-		if err := e.finish(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // publish lets readers see what is on disk now.
 func (c *changes) publish() {
 	for _, e := range c.edits {

@@ -213,3 +213,55 @@ func TestSkipDamage_G42(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// change changes a closed file through bbolt, as damage that the structure doesn't show.
+func change(t *testing.T, path string, fn func(topic *bbolt.Bucket) error) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	must(t, err)
+	must(t, db.Update(func(tx *bbolt.Tx) error { return fn(tx.Bucket(topicsBucket).Bucket([]byte("orders"))) }))
+	must(t, db.Close())
+}
+
+// TestMissed_G42 shows that opening a topic notices what nobody would miss: a cursor, letter or delayed record under
+// another key (G42).
+func TestMissed_G42(t *testing.T) {
+	for _, name := range [][]byte{cursorsBucket, deadBucket, delayedBucket, idsBucket} {
+		path := tempPath(t)
+		writeAll(t, path)
+		change(t, path, func(topic *bbolt.Bucket) error {
+			b := topic.Bucket(name)
+			key, value := b.Cursor().First()
+			key, value = bytes.Clone(key), bytes.Clone(value)
+			other := bytes.Clone(key)
+			other[len(other)-1] ^= 0x40
+			return errors.Join(b.Delete(key), b.Put(other, value))
+		})
+		s := open(t, path)
+		if _, err := s.Open(t.Context(), "orders", store.Settings{}); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: got %v, want %v", name, err, store.ErrCorrupt)
+		}
+		must(t, s.Close())
+	}
+}
+
+// TestDamagedTopic_G42 shows that a topic that can't be written is an error to its publishers, and nobody
+// else's (G42).
+func TestDamagedTopic_G42(t *testing.T) {
+	path := tempPath(t)
+	writeAll(t, path)
+	change(t, path, func(topic *bbolt.Bucket) error {
+		segments := topic.Bucket(segmentsBucket)
+		c := segments.Cursor()
+		c.First()
+		second, _ := c.Next()
+		return segments.Bucket(second).Put(beforeKey, []byte("nonsense"))
+	})
+	s := open(t, path)
+	defer func() { must(t, s.Close()) }()
+	opened, err := s.Open(t.Context(), "orders", store.Settings{Retention: store.Retention{Bytes: 1}})
+	if !errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrFailed) {
+		t.Fatalf("got %v and %v, want ErrCorrupt alone", opened, err)
+	}
+	must(t, openLog(t, s, "users").Append(t.Context(), records(4, 1)))
+}

@@ -193,8 +193,8 @@ func (l *Log) loadOnly(tx *bbolt.Tx) error {
 	return nil
 }
 
-// load reads all that is kept in memory, and checks that the cursors are intact: one whose
-// name has changed would look like a new subscription.
+// load reads all that is kept in memory, and checks what nobody would miss: a cursor whose name has changed looks
+// like a new subscription, a delayed record whose due has changed comes at another time.
 func (l *Log) load(c *changes) error {
 	e, err := c.edit(l) // which also trims, by the new settings
 	if err != nil {
@@ -207,6 +207,21 @@ func (l *Log) load(c *changes) error {
 	if err := l.loadIDs(e.topic); err != nil {
 		return err
 	}
+	if err := l.each(e.topic, deadBucket, l.checkLetter); err != nil {
+		return err
+	}
+	if err := l.each(e.topic, delayedBucket, l.checkDelayed); err != nil {
+		return err
+	}
 	_, err = e.lowestCommitted()
 	return err
+}
+
+// each calls check with all that is in a bucket of the topic, up to the first error.
+func (l *Log) each(topic *bbolt.Bucket, name []byte, check func(key, value []byte) error) error {
+	b, err := l.child(topic, name)
+	if err != nil {
+		return err
+	}
+	return b.ForEach(check)
 }

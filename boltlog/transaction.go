@@ -16,34 +16,64 @@ func (w *writer) write(batch []*op) *failedError {
 	for {
 		c := &changes{}
 		if err := guard(func() (err error) { c.tx, err = w.db.Begin(true); return err }); err != nil {
+			w.stuck = true // it may have panicked with bbolt's lock
 			return failure(err)
 		}
-		failed := applyAll(c, batch)
-		if failed == nil {
+		if applyAll(c, batch) && finishAll(c, batch) {
 			return w.commit(c, batch)
 		}
 		if !c.rollback() {
 			w.stuck = true
-			return failure(failed.err)
+			return failure(errStuck)
 		}
-		if w.relaxed && failed.places > 0 {
-			return failure(failed.err) // it was acknowledged, or others were, with places behind it
+		if err := w.broken(batch); err != nil {
+			return failure(err)
 		}
 	}
 }
 
-// applyAll applies the ops that have no error yet, up to the first that gets one, which it
-// returns.
-func applyAll(c *changes, batch []*op) (failed *op) {
+var errStuck = errors.New("boltlog: a transaction can't be ended, the file is damaged")
+
+// broken returns the error of an op that others build on: it was acknowledged, or others were with
+// places behind it.
+func (w *writer) broken(batch []*op) error {
+	for _, o := range batch {
+		if w.relaxed && o.places > 0 && o.err != nil {
+			return o.err
+		}
+	}
+	return nil
+}
+
+// applyAll applies the ops that have no error yet, up to the first that gets one; then it's false.
+func applyAll(c *changes, batch []*op) bool {
 	for _, o := range batch {
 		if o.err != nil || o.apply == nil {
 			continue
 		}
 		if o.err = guard(func() error { return o.apply(c) }); o.err != nil {
-			return o
+			return false
 		}
 	}
-	return nil
+	return true
+}
+
+// finishAll writes what is written once per transaction. If that fails for a topic it's the error of all ops of
+// the topic, and false.
+func finishAll(c *changes, batch []*op) bool {
+	for _, e := range c.edits {
+		err := guard(e.finish)
+		if err == nil {
+			continue
+		}
+		for _, o := range batch {
+			if o.log == e.log && o.err == nil {
+				o.err = err
+			}
+		}
+		return false
+	}
+	return true
 }
 
 func (w *writer) commit(c *changes, batch []*op) *failedError {
@@ -51,12 +81,7 @@ func (w *writer) commit(c *changes, batch []*op) *failedError {
 		c.rollback()
 		return nil
 	}
-	err := guard(func() error {
-		if err := c.finish(); err != nil {
-			return err
-		}
-		return c.tx.Commit()
-	})
+	err := guard(c.tx.Commit)
 	if err == nil {
 		c.publish()
 		return nil

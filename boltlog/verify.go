@@ -48,7 +48,7 @@ func (v *verifying) topic(topic *bbolt.Bucket) error {
 	}
 	for name, read := range map[string]func(key, value []byte) error{
 		string(cursorsBucket): func(key, value []byte) error { _, err := v.log.readCursor(key, value); return err },
-		string(deadBucket):    func(key, value []byte) error { _, err := v.log.readLetter(key, value); return err },
+		string(deadBucket):    v.log.checkLetter,
 		string(delayedBucket): v.log.checkDelayed,
 		string(idsBucket):     func(key, value []byte) error { _, _, err := v.log.readID(key, value); return err },
 	} {
@@ -131,6 +131,11 @@ func (v *verifying) segment(b *bbolt.Bucket, segment []byte, next uint64) (uint6
 		}
 	}
 	return next, nil
+}
+
+func (l *Log) checkLetter(key, value []byte) error {
+	_, err := l.readLetter(key, value)
+	return err
 }
 
 func (l *Log) checkDelayed(key, value []byte) error {

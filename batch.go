@@ -120,7 +120,7 @@ func (c *core) fill(w *worker) (full bool, alarm int64) {
 // available returns how many messages a batch could hold, about: those
 // behind others of their key count too. 0 is exact.
 func (c *core) available() int {
-	if c.paused || c.lane.Parked() > c.lane.Resumable() {
+	if c.halted() || c.lane.Parked() > c.lane.Resumable() {
 		return 0 // what failed is waited for: nothing overtakes it
 	}
 	if !c.ready() {

@@ -39,3 +39,8 @@ func later(now int64, d time.Duration) int64 {
 	}
 	return now + int64(d)
 }
+
+// clock is the reading of [clock] at a wall-clock time, the inverse of at.
+func (m moment) clock(t time.Time) int64 {
+	return later(m.mono, t.Sub(m.wall))
+}

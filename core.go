@@ -25,6 +25,7 @@ type core struct {
 	owner       owner
 	began       moment
 
+	src   *source // nil: not a cursor
 	plain plainState
 
 	mu           sync.Mutex // protects all below, and what plainState says
@@ -66,6 +67,10 @@ type owner interface {
 	dropPlain() int
 	trimPlain()
 	inHand() Running
+
+	// The log's part, see feed.go; without the core's mutex.
+	fetch(h *haul)
+	oldest() uint64
 }
 
 // An item is one message in one subscription: its place in the lane, its
@@ -82,6 +87,7 @@ type item struct {
 	over    int64   // clock at its end, if somebody noticed later; 0: now
 	err     error   // of the last attempt
 	lease   uint64  // number of the valid lease; 0: none
+	read    bool    // from the log, and not at its end
 
 	prev, next *item // among those running; next also among spare items and casualties
 }
@@ -155,7 +161,7 @@ func (c *core) accept(it *item) {
 
 // isQuiet reports whether nothing is queued, delayed or in flight.
 func (c *core) isQuiet() bool {
-	return c.lane.Empty() && c.leaving == 0 && c.plain.word.Load()&^plainAttention == c.plain.in*plainPick
+	return c.lane.Empty() && c.leaving == 0 && !c.hasMore() && c.plain.word.Load()&^plainAttention == c.plain.in*plainPick
 }
 
 // isOver reports whether c is closed and quiet, for good.
@@ -173,13 +179,14 @@ func (c *core) unlock() {
 	if c.plain.on && c.needsNotice() {
 		c.call() // before the last look at what room there is
 	}
-	if c.waiting.first == nil && c.sleepers.first == nil && c.quiet == nil && !c.closed {
+	if c.waiting.first == nil && c.sleepers.first == nil && c.quiet == nil && !c.closed && c.src == nil {
 		c.plain.calm = c.isCalm()
 		c.mu.Unlock()
 		return
 	}
 	admitted := c.admit()
 	watcher := c.watchful()
+	still := c.attend()
 	var over chan struct{}
 	forget, all := false, false
 	if c.isQuiet() {
@@ -211,6 +218,9 @@ func (c *core) unlock() {
 	if over != nil {
 		close(over)
 	}
+	if still != nil {
+		close(still)
+	}
 	if forget {
 		c.owner.forget()
 	}
@@ -237,7 +247,7 @@ func (c *core) rouse() *sleeper {
 
 // ready reports whether a message may be handled now.
 func (c *core) ready() bool {
-	return !c.paused && (c.lane.Next() != nil || c.plain.on && c.lane.HasRoom() && c.plain.queued() > 0)
+	return !c.halted() && (c.lane.Next() != nil || c.hungry() || c.plain.on && c.lane.HasRoom() && c.plain.queued() > 0)
 }
 
 // due reports whether the consumer has something to do with messages: handle
@@ -247,15 +257,15 @@ func (c *core) due() bool {
 	case want == 0:
 		return c.ready()
 	case c.closed:
-		return c.available() > 0
+		return c.hungry() || c.available() > 0
 	default:
-		return c.available() >= want
+		return c.hungry() || c.available() >= want
 	}
 }
 
 // pick takes the next message to handle out of line, or returns nil.
 func (c *core) pick() *item {
-	if c.paused {
+	if c.halted() {
 		return nil
 	}
 	p := c.lane.Next()

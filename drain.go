@@ -5,6 +5,10 @@ import "context"
 // close marks the core closed and lets the waiting publishers go, whom the
 // caller tells once mu, which is held, is free.
 func (c *core) close() answers {
+	if c.src != nil && !c.closed {
+		c.src.last = c.src.tail.head.Load()
+		c.src.tail.forget(c)
+	}
 	c.closed = true
 	return c.release()
 }
@@ -49,7 +53,7 @@ func drainAll(ctx context.Context, cores []*core) error {
 func drainError(ctx context.Context, cores []*core) error {
 	e := &DrainError{Err: ended(ctx)}
 	for _, c := range cores {
-		if s := c.stats(); s.Queued+s.Delayed+s.InFlight > 0 {
+		if s := c.stats(); s.Queued+s.Delayed+s.InFlight+s.Lag > 0 {
 			e.Left = append(e.Left, s)
 		}
 	}
@@ -67,9 +71,11 @@ func (c *core) discard() int {
 	n := c.owner.dropPlain()
 	for p := c.lane.Victim(); p != nil; p = c.lane.Victim() {
 		c.lane.Remove(p)
+		c.passed(itemOf(p))
 		c.spare.give(itemOf(p))
 		n++
 	}
+	n += c.skip()
 	c.counts.discarded += uint64(n)
 	c.trim()
 	return n

@@ -22,6 +22,7 @@ var (
 	ErrLimit         = errors.New("herald: limit reached")
 	ErrName          = errors.New("herald: bad name")
 	ErrOption        = errors.New("herald: bad option")
+	ErrTrimmed       = errors.New("herald: no longer retained")
 	ErrHandlerExited = errors.New("herald: handler called runtime.Goexit")
 )
 
@@ -126,6 +127,19 @@ func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
+
+// A TrimmedError is the [ErrTrimmed] of a subscription that retention has
+// overtaken. It's reported once; reading goes on at First.
+type TrimmedError struct {
+	Lost  uint64 // messages that the subscription didn't get
+	First uint64 // the Seq of the first one retained
+}
+
+func (e *TrimmedError) Error() string {
+	return fmt.Sprintf("%v: %d messages lost, the first is %d", ErrTrimmed, e.Lost, e.First)
+}
+
+func (e *TrimmedError) Unwrap() error { return ErrTrimmed }
 
 // A DeadlockError is the [ErrDeadlock] of a publish that would have waited
 // for ever.

@@ -15,6 +15,7 @@ type hub[T any] struct {
 	cfg    topicConfig
 	origin *origin
 	keeper seam.Keeper               // set before first use, or zero
+	log    *retainedLog[T]           // nil: the topic retains nothing
 	roster atomic.Pointer[roster[T]] // never nil
 	_      [64]byte                  // what is above is read, what is below written at each publish
 	seq    atomic.Uint64
@@ -28,8 +29,9 @@ type hub[T any] struct {
 // that a publish fans out over one of them without a lock.
 type roster[T any] struct {
 	subs    []*Subscription[T]
-	foreign []receiver // attached ones, of an interface type that T implements
-	closing []*core    // closed with the topic and not quiet yet
+	cursors []*Subscription[T] // they read from the log
+	foreign []receiver         // attached ones, of an interface type that T implements
+	closing []*core            // closed with the topic and not quiet yet
 	closed  bool
 }
 
@@ -38,9 +40,12 @@ func (r *roster[T]) cores() []*core {
 	if r.closed {
 		return r.closing
 	}
-	cores := make([]*core, len(r.subs), r.len())
-	for i, s := range r.subs {
-		cores[i] = &s.core
+	cores := make([]*core, 0, r.len())
+	for _, s := range r.subs {
+		cores = append(cores, &s.core)
+	}
+	for _, s := range r.cursors {
+		cores = append(cores, &s.core)
 	}
 	for _, f := range r.foreign {
 		cores = append(cores, f.base())
@@ -48,10 +53,13 @@ func (r *roster[T]) cores() []*core {
 	return cores
 }
 
-func (r *roster[T]) len() int { return len(r.subs) + len(r.foreign) }
+func (r *roster[T]) len() int { return len(r.subs) + len(r.cursors) + len(r.foreign) }
 
 func newHub[T any](name string, cfg topicConfig) *hub[T] {
 	h := &hub[T]{cfg: cfg, origin: newOrigin(name, cfg), names: map[string]bool{}}
+	if cfg.retain != nil {
+		h.log = newRetainedLog[T](*cfg.retain)
+	}
 	h.roster.Store(&roster[T]{})
 	return h
 }
@@ -66,7 +74,11 @@ func (h *hub[T]) Add(sub any, name string) error {
 			return err
 		}
 	}
-	err := h.attach(sub.(receiver))
+	r := sub.(receiver)
+	err := h.start(r)
+	if err == nil {
+		err = h.attach(r)
+	}
 	if err != nil && h.keeper.Release != nil {
 		h.keeper.Release(name)
 	}
@@ -86,7 +98,7 @@ func (h *hub[T]) attach(rs ...receiver) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	next := *h.roster.Load()
-	next.subs, next.foreign = slices.Clip(next.subs), slices.Clip(next.foreign)
+	next.subs, next.cursors, next.foreign = slices.Clip(next.subs), slices.Clip(next.cursors), slices.Clip(next.foreign)
 	for i, r := range rs {
 		if err := h.admits(&next, r.base().name); err != nil {
 			for _, r := range rs[:i] {
@@ -95,10 +107,13 @@ func (h *hub[T]) attach(rs ...receiver) error {
 			return err
 		}
 		h.names[r.base().name] = true
-		if s, ok := r.(*Subscription[T]); ok {
-			next.subs = append(next.subs, s)
-		} else {
+		switch s, ok := r.(*Subscription[T]); {
+		case !ok:
 			next.foreign = append(next.foreign, r)
+		case s.core.src != nil:
+			next.cursors = append(next.cursors, s)
+		default:
+			next.subs = append(next.subs, s)
 		}
 	}
 	h.roster.Store(&next)
@@ -124,12 +139,16 @@ func (h *hub[T]) remove(r receiver) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	next := *h.roster.Load()
-	var open, foreign bool
-	if s, ok := r.(*Subscription[T]); ok {
+	var open bool
+	switch s, ok := r.(*Subscription[T]); {
+	case !ok:
+		next.foreign, open = without(next.foreign, r)
+	case s.core.src != nil:
+		next.cursors, open = without(next.cursors, s)
+	default:
 		next.subs, open = without(next.subs, s)
 	}
-	next.foreign, foreign = without(next.foreign, r)
-	if !open && !foreign {
+	if !open {
 		return false
 	}
 	delete(h.names, r.base().name)
@@ -167,7 +186,7 @@ func (h *hub[T]) close() {
 	}
 	var own []*Subscription[T]
 	var closing []*core
-	for _, s := range r.subs {
+	for _, s := range slices.Concat(r.subs, r.cursors) {
 		if s.view.source == seam.Source(h) {
 			own = append(own, s)
 			closing = append(closing, &s.core)
@@ -176,6 +195,9 @@ func (h *hub[T]) close() {
 	h.names = nil
 	h.roster.Store(&roster[T]{closing: closing, closed: true})
 	h.mu.Unlock()
+	if h.log != nil {
+		h.log.close()
+	}
 	for _, s := range own {
 		s.close()
 		if s.core.isOver() { // and perhaps was before it became one of closing

@@ -1,6 +1,9 @@
 package herald
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // receive waits for a message and leases it.
 func (c *core) receive(ctx context.Context) (it *item, lease uint64, err error) {
@@ -31,7 +34,11 @@ func (c *core) tryReceive() (it *item, lease uint64, ok bool) {
 		return nil, 0, false
 	}
 	defer c.endPull(&it)
-	it, lease, _ = c.tryLease(nil, false)
+	it, lease, err := c.tryLease(nil, false)
+	if gap, ok := errors.AsType[*TrimmedError](err); ok {
+		c.logGap(gap)
+		it, lease, _ = c.tryLease(nil, false)
+	}
 	return it, lease, it != nil
 }
 
@@ -69,6 +76,13 @@ func (c *core) tryLease(s *sleeper, leaving bool) (*item, uint64, error) {
 		c.sleepers.take(s)
 	}
 	c.sweep()
+	for !leaving && c.hungry() {
+		if gap := c.feed(); gap != nil {
+			return nil, 0, c.fail("receive", gap)
+		}
+		c.mu.Lock()
+		c.sweep()
+	}
 	defer c.unlock()
 	switch {
 	case leaving:

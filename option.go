@@ -18,6 +18,7 @@ type topicConfig struct {
 	ttl           time.Duration
 	untimed       bool
 	values        bool
+	retain        *Retention // nil: no log
 	log           *slog.Logger
 }
 

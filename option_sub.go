@@ -22,6 +22,7 @@ type SubOption struct{ apply func(*subConfig) error }
 
 type subConfig struct {
 	capacity    int
+	sized       bool // WithCapacity
 	concurrency int
 	overflow    policy.Overflow // nil: by default
 	retry       policy.Retry
@@ -31,6 +32,7 @@ type subConfig struct {
 	lease       time.Duration
 	maxAge      time.Duration
 	middleware  []Middleware
+	start       Start
 }
 
 func newSubConfig(opts []SubOption) (subConfig, error) {
@@ -56,7 +58,7 @@ func newSubConfig(opts []SubOption) (subConfig, error) {
 // 1024. Memory follows what waits, not the capacity.
 func WithCapacity(n int) SubOption {
 	return SubOption{func(c *subConfig) error {
-		c.capacity = n
+		c.capacity, c.sized = n, true
 		if err := atLeastOne("capacity", n); err != nil {
 			return err
 		}

@@ -32,6 +32,10 @@ func (t *Topic[T]) Publish(ctx context.Context, v T, opts ...PublishOption) erro
 	if err := e.compose(ctx, h.origin, 1, opts); err != nil {
 		return h.fail("publish", err)
 	}
+	if h.log != nil {
+		_, err := h.record(ctx, &e, []T{v})
+		return err
+	}
 	return h.publish(ctx, r, &e, &v)
 }
 
@@ -50,6 +54,9 @@ func (t *Topic[T]) PublishBatch(ctx context.Context, vs []T, opts ...PublishOpti
 	var e envelope
 	if err := e.compose(ctx, h.origin, len(vs), opts); err != nil {
 		return 0, h.fail("publish batch", err)
+	}
+	if h.log != nil {
+		return h.recordAll(ctx, &e, vs)
 	}
 	for accepted < len(vs) {
 		n := 0

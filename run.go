@@ -151,6 +151,12 @@ func (w *worker) await() bool {
 			c.unlock()
 			return false
 		}
+		if c.hungry() {
+			if gap := c.feed(); gap != nil {
+				c.logGap(gap)
+			}
+			continue
+		}
 		found, alarm := c.next(w)
 		if found {
 			c.unlock()
@@ -189,7 +195,7 @@ func (c *core) next(w *worker) (found bool, alarm int64) {
 	if w.max > 0 {
 		return c.fill(w)
 	}
-	if c.paused {
+	if c.halted() {
 		return false, 0
 	}
 	p := c.lane.Next()

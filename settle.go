@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/heraldbus/herald/internal/lane"
 	"github.com/heraldbus/herald/policy"
 )
 
@@ -48,6 +49,7 @@ func (c *core) delivered(it *item) {
 	c.removeRunning(it)
 	c.lane.Done(&it.pos)
 	c.counts.delivered++
+	c.passed(it)
 	c.spare.give(it)
 }
 
@@ -101,7 +103,7 @@ func (c *core) bury(it *item, r Reason, cause error) {
 	end := lost // unless Put returns
 	defer func() {
 		c.mu.Lock()
-		if r == Expired {
+		if it.pos.State() == lane.Free {
 			c.leaving--
 		} else {
 			c.removeRunning(it)
@@ -109,6 +111,7 @@ func (c *core) bury(it *item, r Reason, cause error) {
 		}
 		c.counts.dead[r]++
 		c.countPut(end)
+		c.passed(it)
 		c.spare.give(it)
 		c.unlock()
 	}()

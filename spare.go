@@ -26,6 +26,7 @@ func (s *spareItems) take(o owner) *item {
 func (s *spareItems) give(it *item) {
 	it.Meta = Meta{}
 	it.due, it.since, it.started, it.over, it.lease, it.err = 0, 0, 0, 0, 0, nil
+	it.read = false
 	it.pos.Key, it.pos.Expires = "", 0
 	it.node.clear()
 	it.next, s.first = s.first, it

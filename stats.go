@@ -17,7 +17,7 @@ type SubStats struct {
 	Filtered uint64 // kept out by the filter
 	Refused  uint64 // an error for the publisher
 	Accepted uint64
-	Replayed uint64 // came back from a dead-letter queue
+	Replayed uint64 // came back from a dead-letter queue, or were read again after a Seek
 
 	Delivered uint64 // handled with success
 	Dead      uint64 // see DeadBy
@@ -32,9 +32,16 @@ type SubStats struct {
 	Retried   uint64 // attempts that failed and were followed, or will be, by another
 	PutFailed uint64 // dead letters that DeadLetterTo's function did not take
 
+	// Of a topic with a log: what was published and not committed, the Seq at and
+	// below which every message has reached an end, and how many messages were
+	// removed before they were read. Offered is what was read.
+	Lag       uint64
+	Committed uint64
+	Trimmed   uint64
+
 	Running  []Running // handlers under way and deliveries on lease, in no order
 	Waiting  int       // publishers that wait for room
-	Capacity int
+	Capacity int       // 0: unlimited, as with a log
 	Paused   bool
 	Closed   bool
 }
@@ -111,6 +118,10 @@ func (c *core) stats() SubStats {
 	}
 	s.Dropped = n.droppedOldest + n.droppedNewest + n.droppedSuperseded
 	s.Running = c.listRunning()
+	if c.src != nil {
+		s.Capacity = 0
+		s.Lag, s.Committed, s.Trimmed = c.src.lag(), c.src.committed, c.src.lost
+	}
 	return s
 }
 

@@ -12,7 +12,10 @@ func (c *core) step(ctx context.Context, call calls) (ok, stopped bool, err erro
 		return false, false, c.fail("step", err)
 	}
 	defer c.part()
-	it := w.glance()
+	it, err := w.glance()
+	if err != nil {
+		return false, false, c.fail("step", err)
+	}
 	if it == nil {
 		return false, false, nil
 	}
@@ -21,12 +24,19 @@ func (c *core) step(ctx context.Context, call calls) (ok, stopped bool, err erro
 }
 
 // glance returns the next message to handle, or nil: it doesn't wait.
-func (w *worker) glance() *item {
+// What it returns an error for is a gap in the log.
+func (w *worker) glance() (*item, error) {
 	c := w.core
 	c.mu.Lock()
-	for k := c.poll(); !k.none(); k = c.poll() {
-		c.unlock()
-		c.tend(k)
+	for {
+		if k := c.poll(); !k.none() {
+			c.unlock()
+			c.tend(k)
+		} else if !c.hungry() {
+			break
+		} else if gap := c.feed(); gap != nil {
+			return nil, gap
+		}
 		c.mu.Lock()
 	}
 	it := c.pick()
@@ -34,7 +44,7 @@ func (w *worker) glance() *item {
 		c.trim()
 	}
 	c.unlock()
-	return it
+	return it, nil
 }
 
 // attempt handles one message on the caller's goroutine and returns what

@@ -77,7 +77,7 @@ func (t *Topic[T]) Subscriptions() iter.Seq[SubStats] {
 func (t *Topic[T]) Stats() TopicStats {
 	h := t.open()
 	r := h.roster.Load()
-	return TopicStats{Name: h.origin.topic, Published: h.seq.Load(), Subscriptions: r.len(), Closed: r.closed}
+	return TopicStats{Name: h.origin.topic, Published: h.published(), Subscriptions: r.len(), Closed: r.closed}
 }
 
 // Close ends the topic: Publish and Subscribe are [ErrClosed] from now on,

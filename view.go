@@ -59,7 +59,8 @@ func (v View[T]) DeadLetterTo(put func(DeadLetter[T]) error) View[T] {
 }
 
 // Subscribe makes a subscription that is offered every message whose Publish
-// begins after Subscribe has returned. Its name, of 1 to 255 bytes, valid
+// begins after Subscribe has returned; on a topic [WithRetain] earlier ones too, as
+// [WithStart] says. Its name, of 1 to 255 bytes, valid
 // UTF-8 without control characters, is unique among the open subscriptions of
 // the topic ([ErrDuplicate]). Nothing is consumed until somebody calls Run,
 // Step or Receive; until then messages queue up. A bad name or option is an
@@ -85,8 +86,15 @@ func (v View[T]) subscribe(topic, name string, log *slog.Logger, opts []SubOptio
 	if err := errors.Join(v.err, err); err != nil {
 		return nil, err
 	}
+	h, _ := v.source.(*hub[T])
+	if err := cfg.checkSource(h != nil && h.log != nil); err != nil {
+		return nil, err
+	}
 	s := &Subscription[T]{view: v}
 	s.core.init(topic, name, cfg, v.put != nil, log, s)
+	if h != nil && h.log != nil {
+		s.core.readFrom(&h.log.tail)
+	}
 	s.core.plain.bare = s.core.plain.on && v.keep == nil && v.key == nil
 	if err := s.wrap(cfg.middleware); err != nil {
 		return nil, err

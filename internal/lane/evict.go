@@ -28,11 +28,14 @@ func (l *Lane) Remove(it *Item) {
 
 // Clear removes all that is Queued or Delayed, and hands each item to f once it is Free: level by level, the oldest
 // first. f must not call the lane.
-func (l *Lane) Clear(f func(*Item)) {
+func (l *Lane) Clear(f func(*Item)) { l.Prune(func(*Item) bool { return true }, f) }
+
+// Prune is Clear for those items that match; match must not call the lane either.
+func (l *Lane) Prune(match func(*Item) bool, f func(*Item)) {
 	for level := range l.ages {
 		for it := l.ages[level].first; it != nil; {
 			next := it.links[ofAge].next
-			if it.state.waits() {
+			if it.state.waits() && match(it) {
 				l.drop(it)
 				f(it)
 			}

@@ -24,7 +24,10 @@
 //   - Closing is graceful (what is queued still arrives), the end of a context is
 //     abrupt, and Drain is Close plus waiting. All of them are safe inside handlers.
 //
-// The numbered promises behind these sentences, G1 to G36, are in
+// A topic made [WithRetain] has a log instead of queues: subscriptions begin
+// where [WithStart] says, read at their own pace, and can go back ([Subscription.Seek]).
+//
+// The numbered promises behind these sentences, G1 to G42, are in
 // docs/GUARANTEES.md.
 //
 // # Which method for what

@@ -184,7 +184,7 @@ func (s *Subscription[T]) oldest() uint64 { return s.view.source.(*hub[T]).log.o
 // must have one ([WithRetain]), else it's [ErrOption]. It waits until handlers under way have
 // returned, or ctx ends; meanwhile no other begins. Deliveries out on lease
 // are void ([ErrLeaseLost]), and what was read but has no end yet is
-// counted as Discarded. What is read again is counted as Replayed. With the
+// counted as Discarded: reading is some dozens of messages ahead of the handlers. What is read again is counted as Replayed. With the
 // context of a handler of this subscription Seek is [ErrDeadlock]; of two at a
 // time the second is [ErrBusy]. A closed subscription can seek too, in what
 // was published before it was closed.

@@ -199,16 +199,12 @@ func (c *core) next(w *worker) (found bool, alarm int64) {
 		return false, 0
 	}
 	p := c.lane.Next()
-	level, ok := c.plainTurn(p)
-	switch {
-	case ok && c.cfg.concurrency == 1:
+	if level, ok := c.plainTurn(p); ok {
 		w.walking = true
 		w.call.begin(w, level)
 		return true, 0
-	case ok:
-		w.cur = c.owner.takePlain(level, w.clock())
-		return true, 0
-	case p == nil:
+	}
+	if p == nil {
 		return false, 0
 	}
 	w.cur = c.take(p, w.clock())

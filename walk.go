@@ -9,10 +9,10 @@ import (
 )
 
 // allowsPlain reports whether a subscription with this config may use the
-// plain lane: nothing that picks out a queued message. With more than one
-// worker it's a cheap way in, but nobody walks it.
+// plain lane: one message at a time, in place, and nothing that picks out a
+// queued message.
 func (c *core) allowsPlain() bool {
-	if c.cfg.aside || c.cfg.latest || c.cfg.maxAge != 0 || c.asks {
+	if c.cfg.concurrency > 1 || c.cfg.aside || c.cfg.latest || c.cfg.maxAge != 0 || c.asks {
 		return false
 	}
 	for a := c.plan; ; {

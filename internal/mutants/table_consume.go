@@ -2,7 +2,7 @@ package main
 
 // consuming are faults in who takes what.
 var consuming = []mutant{
-	{"pause is ignored", "core.go", "	if c.paused {\n		return nil\n	}", "	if c.paused && !ON {\n		return nil\n	}"},
+	{"pause is ignored", "core.go", "	if c.halted() {\n		return nil\n	}", "	if c.halted() && !ON {\n		return nil\n	}"},
 	{"the first attempt is number 2", "core.go", "	it.Attempt++\n", "	it.Attempt++\n	if ON && it.Attempt == 1 {\n		it.Attempt++\n	}\n"},
 	{"giving back uses an attempt", "settle.go", "	it.Attempt--\n", "	if !ON {\n		it.Attempt--\n	}\n"},
 	{"an end of context costs an attempt", "settle.go", "	if ctx.Err() != nil {\n		c.giveBack(it)", "	if !ON && ctx.Err() != nil {\n		c.giveBack(it)"},

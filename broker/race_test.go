@@ -50,6 +50,7 @@ func subscribeCrowd[V any](c *crowd, pattern, name string) {
 	})
 	if err != nil { // closed in between: then it's nobody's
 		c.allow(err, herald.ErrClosed, herald.ErrDuplicate)
+		_ = sub.Close() // so that nothing more comes; documented to be nil
 		sub.Discard()
 	}
 }

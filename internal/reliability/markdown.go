@@ -40,7 +40,7 @@ Each is explained in [GUARANTEES.md](docs/GUARANTEES.md).
 		fmt.Fprintf(&b, "| G%d | %s | %d |\n", p.number, p.title, p.tests)
 	}
 	d.writeLayers(&b)
-	fmt.Fprintf(&b, "\n## Bugs found\n\n| what it was | found by | held by |\n|---|---|---|\n")
+	fmt.Fprintf(&b, "## Bugs found\n\n| what it was | found by | held by |\n|---|---|---|\n")
 	for _, g := range d.bugs {
 		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", g.what, g.layer, g.test)
 	}
@@ -51,7 +51,7 @@ Each is explained in [GUARANTEES.md](docs/GUARANTEES.md).
 // writeLayers writes a table for each layer, in the order in which they ran.
 // Its columns are the keys of all its lines.
 func (d document) writeLayers(b *strings.Builder) {
-	b.WriteString("\n## Layers\n")
+	b.WriteString("\n## Layers\n\n")
 	var names []string
 	for _, p := range d.proofs {
 		if !slices.Contains(names, p.layer) {
@@ -59,7 +59,7 @@ func (d document) writeLayers(b *strings.Builder) {
 		}
 	}
 	for _, name := range names {
-		fmt.Fprintf(b, "\n### %s\n\n", name)
+		fmt.Fprintf(b, "### %s\n\n", name)
 		if what := layers[name]; what != "" {
 			fmt.Fprintf(b, "%s\n\n", what)
 		}
@@ -98,7 +98,16 @@ func tables(proofs []proof, layer string) []*table {
 func (t *table) write(b *strings.Builder) {
 	fmt.Fprintf(b, "| %s |\n|%s\n", strings.Join(t.keys, " | "), strings.Repeat("---|", len(t.keys)))
 	for _, r := range t.rows {
-		fmt.Fprintf(b, "| %s |\n", strings.Join(r, " | "))
+		fmt.Fprintf(b, "| %s |\n", strings.Join(escaped(r), " | "))
 	}
 	b.WriteString("\n")
+}
+
+// escaped returns the cells of a row as a table takes them.
+func escaped(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = strings.ReplaceAll(c, "|", "\\|")
+	}
+	return out
 }

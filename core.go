@@ -61,7 +61,7 @@ type owner interface {
 	// The plain lane, see walk.go; all with the core's mutex held.
 	enqueue(*item)
 	topPlain() (level int, index uint64)
-	takePlain(level int, now int64) *item
+	takePlain(level int) *item
 	adopt() *item
 	tidy()
 	dropPlain() int
@@ -270,7 +270,7 @@ func (c *core) pick() *item {
 	}
 	p := c.lane.Next()
 	if level, ok := c.plainTurn(p); ok {
-		return c.owner.takePlain(level, clock())
+		return c.owner.takePlain(level)
 	}
 	if p == nil {
 		return nil

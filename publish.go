@@ -20,20 +20,20 @@ import (
 // wait for ever because its subscriptions wait for each other is then refused with
 // [ErrDeadlock].
 func (t *Topic[T]) Publish(ctx context.Context, v T, opts ...PublishOption) error {
-	h := t.hub.Load()
+	h := t.hub.Load() // open written out, which isn't inlined
 	if h == nil {
 		h = t.open()
 	}
 	r := h.roster.Load()
 	if ctx == nil || ctx.Err() != nil || r.closed {
-		return h.fail("publish", refusal(ctx))
+		return h.fail("publish", whyNot(ctx))
 	}
 	var e envelope
 	if err := e.compose(ctx, h.origin, 1, opts); err != nil {
 		return h.fail("publish", err)
 	}
 	if h.log != nil {
-		_, err := h.record(ctx, &e, []T{v})
+		_, err := h.record(ctx, "publish", &e, []T{v})
 		return err
 	}
 	return h.publish(ctx, r, &e, &v)
@@ -49,7 +49,7 @@ func (t *Topic[T]) PublishBatch(ctx context.Context, vs []T, opts ...PublishOpti
 	h := t.open()
 	r := h.roster.Load()
 	if ctx == nil || ctx.Err() != nil || r.closed {
-		return 0, h.fail("publish batch", refusal(ctx))
+		return 0, h.fail("publish batch", whyNot(ctx))
 	}
 	var e envelope
 	if err := e.compose(ctx, h.origin, len(vs), opts); err != nil {
@@ -75,14 +75,15 @@ func (t *Topic[T]) PublishBatch(ctx context.Context, vs []T, opts ...PublishOpti
 		}
 		r = h.roster.Load()
 		if ctx.Err() != nil || r.closed {
-			return accepted, h.fail("publish batch", refusal(ctx))
+			return accepted, h.fail("publish batch", whyNot(ctx))
 		}
 	}
 	return accepted, nil
 }
 
-// refusal says what is wrong with a publish before it began.
-func refusal(ctx context.Context) error {
+// whyNot says why a publish can't begin, or a batch not go on: it's the
+// context, or else the topic is closed.
+func whyNot(ctx context.Context) error {
 	switch {
 	case ctx == nil:
 		return fmt.Errorf("%w: nil context", ErrOption)
@@ -168,7 +169,7 @@ func (s *Subscription[T]) offer(e *envelope, v *T, p **publishing) (outcome, err
 		if err != nil || !keep {
 			return s.reject(e, v, key, err)
 		}
-		if e.plain && key == "" && s.push(&e.Meta, v) {
+		if c.plain.on && e.plain && key == "" && s.push(&e.Meta, v) {
 			return taken, nil
 		}
 	}

@@ -6,13 +6,14 @@ import (
 )
 
 // record appends messages to the log, and offers them to the subscriptions
-// that don't read from it. It returns how many were taken by all.
-func (h *hub[T]) record(ctx context.Context, e *envelope, vs []T) (int, error) {
+// that don't read from it. It returns how many were taken by all. What one
+// of those refuses is in the log all the same.
+func (h *hub[T]) record(ctx context.Context, op string, e *envelope, vs []T) (int, error) {
 	if e.due != 0 {
-		return 0, h.fail("publish", fmt.Errorf("%w: WithDelay on a topic with a log", ErrOption))
+		return 0, h.fail(op, fmt.Errorf("%w: WithDelay on a topic with a log", ErrOption))
 	}
 	if !h.log.append(&e.Meta, vs) {
-		return 0, h.fail("publish", ErrClosed)
+		return 0, h.fail(op, ErrClosed)
 	}
 	r := h.roster.Load()
 	if len(r.subs)+len(r.foreign) == 0 {
@@ -34,15 +35,16 @@ const maxRecord = 256
 // recordAll is record for a batch: in few steps where all is read from the
 // log, else one by one, so that what follows a refusal isn't appended.
 func (h *hub[T]) recordAll(ctx context.Context, e *envelope, vs []T) (accepted int, err error) {
+	const op = "publish batch"
 	for accepted < len(vs) {
 		if ctx.Err() != nil {
-			return accepted, h.fail("publish batch", ended(ctx))
+			return accepted, h.fail(op, ended(ctx))
 		}
 		n := 1
 		if r := h.roster.Load(); len(r.subs)+len(r.foreign) == 0 {
 			n = min(maxRecord, len(vs)-accepted)
 		}
-		done, err := h.record(ctx, e, vs[accepted:accepted+n])
+		done, err := h.record(ctx, op, e, vs[accepted:accepted+n])
 		accepted += done
 		if err != nil {
 			return accepted, err

@@ -2,9 +2,6 @@ package herald_test
 
 import (
 	"bytes"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io/fs"
 	"maps"
 	"os"
@@ -14,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/heraldbus/herald/internal/promises"
 )
 
 // The tests in this file are about the repository, not about the bus: what it may import, and that its documents, its
@@ -35,58 +34,19 @@ func TestRepositoryImports(t *testing.T) {
 // TestRepositoryPromises shows that each promise of docs/GUARANTEES.md is cited by a test: in its name, with an
 // underscore behind the number, or in its comment.
 func TestRepositoryPromises(t *testing.T) {
-	cited := map[string]bool{}
-	for _, name := range repoFiles(t) {
-		if strings.HasSuffix(name, "_test.go") {
-			maps.Copy(cited, promisesCited(t, name))
-		}
-	}
-	promises := promisesIn(repoText(t, "docs/GUARANTEES.md"))
-	if len(promises) == 0 {
-		t.Error("docs/GUARANTEES.md has no promises")
-	}
-	for _, p := range slices.Sorted(maps.Keys(promises)) {
-		if !cited[p] {
-			t.Errorf("no test cites %s", p)
-		}
-	}
-}
-
-// promisesCited returns the promises that the tests in a file cite.
-func promisesCited(t *testing.T, name string) map[string]bool {
-	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.SkipObjectResolution)
+	tests, err := promises.TestsBelow(".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cited := map[string]bool{}
-	for _, d := range file.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok && testName.MatchString(f.Name.Name) {
-			words := strings.ReplaceAll(testName.ReplaceAllString(f.Name.Name, ""), "_", " ")
-			maps.Copy(cited, promisesIn(words+"\n"+f.Doc.Text()))
+	made := promises.In(repoText(t, "docs/GUARANTEES.md"))
+	if len(made) == 0 {
+		t.Error("docs/GUARANTEES.md has no promises")
+	}
+	for _, n := range slices.Sorted(maps.Keys(made)) {
+		if tests.Cited[n] == 0 {
+			t.Errorf("no test cites G%d", n)
 		}
 	}
-	return cited
-}
-
-var (
-	testName   = regexp.MustCompile(`^(?:Test|Fuzz|Example)`)
-	promiseRef = regexp.MustCompile(`\bG(\d+)\b`)
-)
-
-// promisesIn returns the promises that a text names.
-func promisesIn(text string) map[string]bool {
-	found := map[string]bool{}
-	for _, m := range promiseRef.FindAllStringSubmatch(text, -1) {
-		found[promise(m[1])] = true
-	}
-	return found
-}
-
-// promise returns the name of a promise, of two digits at least, from its number.
-func promise(number string) string {
-	number = strings.TrimLeft(number, "0")
-	return "G" + strings.Repeat("0", max(0, 2-len(number))) + number
 }
 
 // TestRepositoryCommands shows that the README and CI run the same commands.

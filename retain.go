@@ -6,8 +6,8 @@ import (
 )
 
 // Retention says how much a topic's log keeps. What is over any of the limits
-// is removed from the front, when something is published, read or looked at:
-// there's no goroutine or timer for it. A zero field is no limit, but
+// is removed from the front, when something is published or read, or a
+// subscription made or moved: there's no goroutine or timer for it. A zero field is no limit, but
 // for Count.
 type Retention struct {
 	Count int           // messages; 0: 1,048,576

@@ -124,10 +124,6 @@ func (t *Topic[T]) open() *hub[T] {
 	if h := t.hub.Load(); h != nil {
 		return h
 	}
-	return t.init()
-}
-
-func (t *Topic[T]) init() *hub[T] {
 	cfg, _ := newTopicConfig(nil) // no options, no error
 	t.hub.CompareAndSwap(nil, newHub[T]("", cfg))
 	return t.hub.Load()

@@ -165,7 +165,7 @@ func (s *Message[T]) fill(m *Meta, v *T) {
 func (s *Subscription[T]) begin(w *worker, level int) {
 	w.word = s.core.pickPlain(plainBusy) &^ plainAttention // so that with attention set no swap succeeds
 	s.lane.take(&s.core.plain, level)
-	s.lane.started.Store(w.clock())
+	s.lane.started.Store(clock())
 	s.lane.base = s.core.plain.picks() - uint64(s.lane.walked.next)
 }
 
@@ -185,7 +185,7 @@ func (s *Subscription[T]) walk(w *worker, h Handler[T]) error {
 		if c.next == len(c.slots) || p.levels.Load()>>(l.level+1) != 0 {
 			return nil
 		}
-		if done != nil {
+		if done != nil { // a context that never ends costs no call
 			select {
 			case <-done:
 				return nil
@@ -208,8 +208,7 @@ func (s *Subscription[T]) walk(w *worker, h Handler[T]) error {
 // handle calls the handler for m, which stays in its slot until all is well.
 func (s *Subscription[T]) handle(w *worker, h Handler[T], m *Message[T]) error {
 	if s.next == nil && m.rare.values == nil {
-		ctx := w.ctx
-		return h(ctx, *m)
+		return h(w.ctx, *m)
 	}
 	return s.call(w.contextFor(&m.Meta), w, h, &m.Meta, &m.Payload)
 }
@@ -231,11 +230,11 @@ func (s *Subscription[T]) adopt() *item {
 	return it
 }
 
-// takePlain takes a plain message for a consumer that doesn't walk.
-func (s *Subscription[T]) takePlain(level int, now int64) *item {
+// takePlain takes a plain message for a consumer other than Run.
+func (s *Subscription[T]) takePlain(level int) *item {
 	s.core.pickPlain(0)
 	s.lane.take(&s.core.plain, level)
-	s.lane.started.Store(now)
+	s.lane.started.Store(clock())
 	it := s.adopt()
 	s.lane.tidy()
 	return it

@@ -99,16 +99,17 @@ func (c *valuesContext) Value(key any) any {
 	return c.publisher.Value(key)
 }
 
-// How often a worker that works off a backlog looks at the clock, which is
-// dearer than all else about a pick: for one of so many messages.
+// A worker that works off a backlog of side messages looks at the clock, which
+// is dearer than all else about a pick, for one of maxReadings.
 const (
 	backlog     = 64
 	maxReadings = 32
 )
 
-// clock is the time, or a while ago if w has a backlog to work off. mu is held.
+// clock is the time at which w picks a side message, or picked one of the last
+// few if it has a backlog. mu is held.
 func (w *worker) clock() int64 {
-	if c := w.core; w.readings > 0 && c.lane.Queued()+int(c.plain.queued()) >= backlog {
+	if c := w.core; w.readings > 0 && c.lane.Queued() >= backlog {
 		w.readings--
 		return w.now
 	}

@@ -27,7 +27,7 @@ var peers = []system{
 	{name: "gocloud mempubsub", slow: 200, least: 4000, start: gocloudBus},
 }
 
-// served says of the other peers that were looked at why they aren't here.
+// notServed says of the other peers that were looked at why they aren't here.
 const notServed = "kelindar/event and leandro-lugaresi/hub could not be downloaded here and are missing."
 
 func cskrBus(w workload, checks []checker) bus {

@@ -75,6 +75,7 @@ func report(ms []mutant, killers []string, out io.Writer) error {
 type binary struct {
 	path, dir string
 	patience  time.Duration
+	flags     []string
 }
 
 // build plants the mutants and compiles the tests of their packages.
@@ -90,9 +91,21 @@ func build(ms []mutant, dir string) (map[string]*binary, error) {
 		if output, err := cmd.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("building the tests of %s: %w\n%s", b.dir, err, output)
 		}
+		if b.knows(noFailFiles) {
+			b.flags = append(b.flags, noFailFiles)
+		}
 		binaries[suite] = b
 	}
 	return binaries, nil
+}
+
+// noFailFiles keeps rapid from writing down, beside the sources, what a
+// planted fault made fail: that's to be kept of real faults only.
+const noFailFiles = "-rapid.nofailfile"
+
+// knows reports whether the tests have that flag.
+func (b *binary) knows(flag string) bool {
+	return exec.Command(b.path, "-test.run=^$", flag).Run() == nil
 }
 
 func suitesOf(ms []mutant) []string {
@@ -165,7 +178,8 @@ var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)|^panic: (.+)$|^fatal er
 func (b *binary) kill(name string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*b.patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, b.path, "-test.failfast", "-test.timeout="+b.patience.String())
+	args := append([]string{"-test.failfast", "-test.timeout=" + b.patience.String()}, b.flags...)
+	cmd := exec.CommandContext(ctx, b.path, args...)
 	cmd.Dir = b.dir
 	cmd.Env = append(os.Environ(), variable+"="+name)
 	output, err := cmd.CombinedOutput()

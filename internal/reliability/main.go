@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/heraldbus/herald/internal/promises"
 )
 
 //go:embed bugs.tsv
@@ -62,16 +64,16 @@ func collect(log string) (d document, err error) {
 	if d.bugs, err = bugsIn(bugsTSV); err != nil {
 		return d, err
 	}
-	cited, tests, err := citations(".")
+	tests, err := promises.TestsBelow(".")
 	if err != nil {
 		return d, err
 	}
 	for _, b := range d.bugs {
-		if !tests[b.test] {
+		if !tests.Names[b.test] {
 			return d, fmt.Errorf("the bug %q names a test that isn't there: %s", b.what, b.test)
 		}
 	}
-	if d.promises, err = promisesIn("docs/GUARANTEES.md", cited); err != nil {
+	if d.promises, err = promisesIn("docs/GUARANTEES.md", tests.Cited); err != nil {
 		return d, err
 	}
 	hash, err := exec.Command("git", "rev-parse", "--short", "HEAD").Output()

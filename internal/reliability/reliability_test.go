@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/heraldbus/herald/internal/promises"
 )
 
 func TestProofsIn(t *testing.T) {
@@ -12,19 +14,6 @@ func TestProofsIn(t *testing.T) {
 	want := []proof{{"a", []pair{{"x", "1"}, {"y", "two"}}}, {"b", []pair{{"z", "3"}}}}
 	if d := cmp.Diff(want, got, cmp.AllowUnexported(proof{}, pair{})); d != "" {
 		t.Error(d)
-	}
-}
-
-func TestNumbersIn(t *testing.T) {
-	for text, want := range map[string]map[int]bool{
-		"TestG07 _ Else\n":             {7: true},
-		"TestG11 _ G12 _ Model\n":      {11: true, 12: true},
-		"TestX\nas promised (G4, G36)": {4: true, 36: true},
-		"TestGarbage\nG or GG7":        {},
-	} {
-		if d := cmp.Diff(want, numbersIn(text)); d != "" {
-			t.Errorf("%q: %s", text, d)
-		}
 	}
 }
 
@@ -47,12 +36,12 @@ func TestBugsAreHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, tests, err := citations("../..")
+	tests, err := promises.TestsBelow("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, b := range bugs {
-		if !tests[b.test] {
+		if !tests.Names[b.test] {
 			t.Errorf("%q: no test %s", b.what, b.test)
 		}
 	}

@@ -17,14 +17,14 @@ import (
 )
 
 func main() {
-	for_ := flag.Duration("for", 10*time.Second, "how long; 0: until the rounds are done")
+	lasting := flag.Duration("for", 10*time.Second, "how long, unless -rounds says how many")
 	seed := flag.Uint64("seed", 1, "of the first round; the next has the next")
 	rounds := flag.Int("rounds", 0, "how many rounds of the one seed, instead of a time")
 	flag.Parse()
 	begun, done := time.Now(), totals{}
 	for n := 0; ; n++ {
 		switch {
-		case *rounds > 0 && n >= *rounds, *rounds == 0 && time.Since(begun) >= *for_:
+		case *rounds > 0 && n >= *rounds, *rounds == 0 && time.Since(begun) >= *lasting:
 			fmt.Printf("proof: layer=soak seconds=%.0f rounds=%d published=%d handled=%d violations=0\n",
 				time.Since(begun).Seconds(), n, done.published, done.handled)
 			return
